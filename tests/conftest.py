@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 pytest_plugins = [
     "pytester",  # tests of the plugin run pytest in temporary projects; pytest allows this only here
     "tests.side_by_side",
-    "tests.untested",
-    "tests.live",  # after the two plugins that it imports
+    "tests.live",  # after the plugin that it imports
 ]
 
 # Every worker imports all tests and starts many programs: without bytecode files each of them compiles everything again.

@@ -15,7 +15,6 @@ from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
 from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.side_by_side import is_live, shares_a_cluster
-from tests.untested import REPEATED
 
 READY_S = 240.0
 """Several times a start on an idle machine, because other tests start clusters too."""
@@ -35,6 +34,9 @@ PATIENCE_S = 120.0
 
 PLENTY_MS = 10_000
 """Timeout of sends that no test waits for: longer than a healthy broker needs."""
+
+REPEATED = "repeated because the machine was busy"
+"""Property of a test: what it ran again."""
 
 Outcome = TypeVar("Outcome")
 
@@ -75,6 +77,29 @@ def _record_repeats(record_property: Callable[[str, object], None]) -> Iterator[
     yield
     for what in _repeated:
         record_property(REPEATED, what)
+
+
+class Repeats:
+    """Prints the repeated runs of all tests, also of other processes, at the end of the output."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            test = report.nodeid.partition("@")[0]  # without the suffix of pytest-xdist
+            self.lines += [f"{test}: {what}" for name, what in report.user_properties if name == REPEATED]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.lines:
+            terminalreporter.section("run again, the machine was too busy")
+            terminalreporter.write("".join(f"{line}\n" for line in self.lines))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers do not register: the process that started them reports."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Repeats(), "repeats")
 
 
 class SharedCluster:

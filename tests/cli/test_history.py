@@ -12,39 +12,7 @@ from rocketdiff.core.resources import resource
 SCRIPTS = resource("fixtures/simulation/scripts")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["bisect"], "--scenario"),
-        (["bisect", "--script", "no-such.json"], "no-such.json"),
-        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--scenario", "x"], "both"),
-        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--from", "4.9.9"], "4.9.9"),
-        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--subject-kind", "cpp"], "cpp"),
-        (["bisect", "--scenario", "no/such"], "no/such"),
-        (["changelog", "4.9.8"], "TO"),
-        (["changelog", "4.9.8", "6.0.0"], "6.0.0"),
-        (["changelog", "4.9.8", "5.3.3", "--depth", "deep"], "deep"),
-        (["changelog", "4.9.8", "4.9.8"], "the same release"),
-        (["groups", "--depth", "deep"], "deep"),
-        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--scenarios", "."], "--scenarios"),
-        (["identify", "no-such-file", "--subject", "java:5.3.3"], "--subject"),
-        (["identify", "no-such-file", "--arm", "baseline", "--case", "1"], "--arm --case"),
-        (["identify", ".", "--script", str(SCRIPTS / "retry-walk.json")], "--script with a file"),
-        (["identify", "no-such-run"], "a run directory, or a file of answers; saw no no-such-run"),
-        (["identify", "no-such-file", "--script", str(SCRIPTS / "retry-walk.json")], "no-such-file"),
-    ],
-)
-def test_bad_arguments_are_named_with_exit_code_4(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Wrong arguments give exit code 4 and are repeated in the message."""
-    assert guarded(arguments) == ExitCode.USAGE
-    output = capsys.readouterr()
-    assert message in output.err
-    assert "Traceback" not in output.err
-
-
-def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bisect_finds_a_change_of_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
     """With the reference, `bisect` finds that 4.8.0 changed the retry walk."""
     script = str(SCRIPTS / "retry-walk.json")
     assert guarded(["bisect", "--script", script, "--subject-kind", "python", "--json"]) == ExitCode.CONFORMS

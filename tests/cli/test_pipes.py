@@ -39,6 +39,9 @@ def test_a_program_without_a_reader_ends_with_its_own_code(stream: str) -> None:
     [
         pytest.param("stdout", ["scenarios"], 0, id="a list"),
         pytest.param("stdout", ["--help"], 0, id="help"),
+        pytest.param(
+            "stdout", ["simulate", "--subject", "python:4.7.1", "--scenario", "round-robin/calm"], 0, id="answers"
+        ),
         pytest.param("stderr", ["scenarios", "--suite", "nope"], 4, id="a refusal"),
     ],
 )

@@ -58,7 +58,6 @@ RUN = ("run", "--scenario", "round-robin/calm", "--dry-run")
 TWO = (*RUN, "--subject", "java:5.3.3", "--subject")
 WRITTEN: tuple[tuple[str, ...], ...] = (
     ("",),
-    ("nothing",),
     ("Run",),
     ("cluster", "sideways"),
     ("ledger", "burn"),
@@ -100,25 +99,17 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("explain", "run", "baseline", "1", "--case", "no/such"),
     ("explain", "run", "baseline", "999999", "--case", "1"),
     ("explain", "run", "baseline", "--", "-1", "--case", "1"),
-    ("explain", "lost", "baseline", "1", "--case", "1"),
     *(("identify", run) for run in ("missing", "file.txt", "empty", "garbage", "", "ünï")),
     ("identify", "run", "--script", "script.json"),
     ("identify", "run", "--arm", "left"),
     ("identify", "run", "--subject", "java:4.0.0"),
     ("identify", "run", "--case", "no/such"),
-    ("identify", "file.txt", "--script", "missing.json"),
     ("identify", "file.txt", "--script", "script.json"),
     ("identify", "file.txt", "--arm", "baseline", "--script", "script.json"),
-    ("bisect",),
-    ("bisect", "--script", "script.json", "--scenario", "round-robin/calm"),
     *(("bisect", "--script", file) for file in ("missing.json", "empty", "file.txt", "latin-1.yaml", "ü.json")),
     *(("bisect", "--scenario", name) for name in ("", "no/such", "round-robin/*")),
-    ("bisect", "--script", "script.json", "--from", "9.9.9"),
     ("bisect", "--script", "script.json", "--to", "5.3"),
-    ("bisect", "--script", "script.json", "--subject-kind", "rust"),
     *(("changelog", before, "5.3.3") for before in ("9.9.9", "", "python:5.3.2", "cpp:2.1.0", "latest")),
-    ("changelog", "4.7.1", "5.3.3", "--depth", "bottom"),
-    ("groups", "--depth", "bottom"),
     ("groups", "--markdown", "empty"),
     ("groups", "--html", "missing/groups.html"),
     *(("simulate", "--subject", subject, "--script", "script.json") for subject in ("java:9.9.9", "cpp:2.1.0", "toy:x", "")),
@@ -126,16 +117,11 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--script", "script.json"),
     ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--depth", "bottom"),
     ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--visible"),
-    ("simulate", "--subject", "java:5.3.3", "--scenario", "no/such"),
-    ("simulate", "--subject", "java:5.3.3", "--suite", "quik"),
     ("simulate", "--subject", "4.7.1", "--subject", "4.8.0", "--subject", "5.3.3", "--script", "script.json"),
     ("simulate", "--subject", "4.7.1", "--subject", "5.3.3", "--script", "script.json", "--trace"),
     ("simulate", "--subject", "4.7.1", "--subject", "5.3.3", "--script", "script.json", "--out", "new"),
     *(("fuzz", "--release", release) for release in ("", "9.9.9", "5.3.3,9.9.9", ",", "alle")),
     *(("fuzz", "--decisions", count) for count in ("many", "-1", "1e12", "0.5", "nan", "inf", "")),
-    ("fuzz", "--decisions", "0", "--sends", "0"),
-    ("fuzz", "--depth", "bottom"),
-    ("fuzz", "--save", "file.txt"),
     *(("calibrate", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--out", "file.txt"))),
     ("calibrate", "--cluster", "external:missing.yaml"),
     *(("cluster", "up", "--topology", name) for name in ("", "moon", "Two-Masters", "ünï")),
@@ -153,10 +139,75 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("ledger", "prune", "--from", "missing"),
 )  # fmt: skip
 
+OLD = ("simulate", "--subject", "python:4.7.1")
+SCRIPT = ("--script", "script.json")
+CALM = ("--scenario", "round-robin/calm")
+NAMED: dict[tuple[str, ...], str] = {
+    ("nothing",): "nothing",
+    ("\x1b[2J",): "x1b[2J",
+    ("run", "--subject", "java"): "client:release",
+    ("run", "--subject", "java:9.9.9"): "java:9.9.9",
+    ("run", "--subject", "rust:1.0.0"): "rust:1.0.0",
+    ("run", "--subject", "org.example:x:1"): "'org.example:x:1'",
+    ("run", "--suite", "nope"): "nope",
+    ("run", "--scenario", "no/such"): "no/such",
+    ("run", "--inconclusive", "maybe"): "maybe",
+    ("run", "--cluster", "clouds"): "clouds",
+    ("run", "--no-such-option"): "--no-such-option",
+    ("run", "--out", "file.txt"): "file.txt",
+    ("compare", "java:5.3.3"): "candidate",
+    **{(command, "no-such-run"): "no-such-run" for command in ("analyze", "report")},
+    **{(command, "x" * 100_000): "xxx" for command in ("analyze", "report", "identify")},
+    ("explain", "no-such-run", "baseline", "1"): "no-such-run",
+    ("explain", "lost", "baseline", "1", "--case", "1"): "expected all files of the complete case 1 in run ",
+    ("bisect",): "--scenario",
+    ("bisect", "--script", "no-such.json"): "no-such.json",
+    ("bisect", *SCRIPT, "--scenario", "x"): "both",
+    ("bisect", *SCRIPT, "--from", "4.9.9"): "4.9.9",
+    ("bisect", *SCRIPT, "--subject-kind", "cpp"): "cpp",
+    ("bisect", *SCRIPT, "--scenarios", "."): "--scenarios",
+    ("bisect", "--scenario", "no/such"): "no/such",
+    ("changelog", "4.9.8"): "TO",
+    ("changelog", "4.9.8", "6.0.0"): "6.0.0",
+    ("changelog", "4.9.8", "5.3.3", "--depth", "deep"): "deep",
+    ("changelog", "4.9.8", "4.9.8"): "the same release",
+    ("groups", "--depth", "deep"): "deep",
+    ("identify", "no-such-file", "--subject", "java:5.3.3"): "--subject",
+    ("identify", "no-such-file", "--arm", "baseline", "--case", "1"): "--arm --case",
+    ("identify", ".", *SCRIPT): "--script with a file",
+    ("identify", "no-such-run"): "a run directory, or a file of answers; saw no no-such-run",
+    ("identify", "no-such-file", *SCRIPT): "no-such-file",
+    ("fuzz", "--release", "5.3.9"): "5.3.3",
+    ("fuzz", "--release", ","): "--release 4.9.8,5.3.3",
+    ("fuzz", "--depth", "deep"): "send-loop",
+    **{("fuzz", "--decisions", count): "1e6" for count in ("many", "-1")},
+    **{("fuzz", "--sends", count): "1e6" for count in ("1.5", "1e10")},
+    ("fuzz", "--decisions", "0", "--sends", "0"): "1e5",
+    ("fuzz", "--depth", "selection", "--decisions", "0"): "1e5",
+    ("fuzz", "--save", "file.txt/found"): "a file",
+    ("simulate", "--subject", "python"): "client:release",
+    ("simulate", "--subject", "cpp:2.1.0"): "java:… or python:…",
+    ("simulate", "--subject", "java:5.3.30"): "5.3.30",
+    (*OLD, *OLD[1:], *OLD[1:]): "one or two subjects",
+    (*OLD, "--script", "no-such.json"): "no-such.json",
+    (*OLD, "--script", "."): "folder",
+    (*OLD, "--script", "-", "--script", "-"): "standard input once",
+    (*OLD, "--script", "S.json", "--script", "./S.json"): "more than once",
+    (*OLD, *OLD[1:], "--trace"): "--trace with one subject",
+    (*OLD, "--visible"): "--visible with two subjects",
+    (*OLD, "--json"): "--json with two subjects",
+    (*OLD, "--scenario", "no/such"): "no/such",
+    (*OLD, "--suite", "nope"): "nope",
+    (*OLD, *CALM, "--depth", "deep"): "remoting",
+    (*OLD, *CALM, "--depth", "selection"): "needs send-loop",
+    (*OLD, *CALM, "--seed", "-1"): "--seed",
+}
+"""Lines whose refusal repeats what is wrong, or names what would be right."""
+
 LOADED = cache(load_all)
 """Reading a hundred scenarios takes half a second, which most lines would spend."""
 
-LINES = [tuple(line) for line in (*generated(), *WRITTEN)]
+LINES = [tuple(line) for line in (*generated(), *WRITTEN, *NAMED)]
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +266,7 @@ def test_it_is_refused_in_one_sentence(
     printed = [row for row in output.err.splitlines() if row.strip()]
     assert len(printed) == 1, output.err
     assert printed[0].startswith("rocketdiff: ")
+    assert NAMED.get(line, "") in printed[0]
     assert "Traceback" not in printed[0]
     assert len(printed[0]) < 1_500
     assert printed[0].isprintable()

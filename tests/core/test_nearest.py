@@ -5,7 +5,7 @@ from rocketdiff.core.text.nearest import nearest_releases
 KNOWN = ("4.7.0", "4.7.1", "4.8.0", "5.3.2", "5.3.3", "5.5.0")
 
 
-def test_the_nearest_three_and_the_newest() -> None:
+def test_three_near_releases_and_the_newest_are_suggested() -> None:
     """At most three near releases and the newest are suggested."""
     hint = nearest_releases("5.3.4", KNOWN, "java:")
     assert hint.endswith("; the newest is java:5.5.0")

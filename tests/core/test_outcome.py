@@ -34,7 +34,7 @@ from rocketdiff.core.sends.outcome import reason_of as reason
         ("NullPointerException", None, None, "other"),
     ],
 )
-def test_the_word_for_an_exception_of_rocketmq(error: str, code: int | None, cause: str | None, word: str) -> None:
+def test_each_exception_of_rocketmq_has_a_word(error: str, code: int | None, cause: str | None, word: str) -> None:
     """Each exception of RocketMQ has a word; a call that gave up has that of its last failure."""
     assert word_of(error, code, cause) == word
 

@@ -1,6 +1,7 @@
 """Topologies and names of nodes."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,23 +12,27 @@ from rocketdiff.core.tables.topology import TOPOLOGIES, broker_id_of, letter_of,
 ROOT = Path(__file__).parents[2]
 
 
-def test_names_are_those_clients_see() -> None:
-    """Broker letters become broker names, and numbers become names of name servers."""
+def test_nodes_are_found_by_the_names_that_clients_see() -> None:
+    """A broker is found by its letter and its name, a name server by its number and its name."""
     topology = topology_named("two-masters-two-name-servers")
-    assert topology.broker_names == ("broker-a", "broker-b")
-    assert topology.name_server_names == ("name-server-1", "name-server-2")
+    assert topology.broker_names == tuple(map(topology.broker_named, "ab")) == ("broker-a", "broker-b")
+    assert topology.name_server_names == tuple(map(topology.name_server_named, "12"))
+    assert topology.broker_named("broker-b") == "broker-b"
+    assert topology.name_server_named("name-server-2") == "name-server-2"
 
 
-@pytest.mark.parametrize("written", ["b", "broker-b"])
-def test_a_broker_is_found_by_letter_and_by_name(written: str) -> None:
-    """A broker is found by its letter and by its name."""
-    assert topology_named("two-masters").broker_named(written) == "broker-b"
-
-
-@pytest.mark.parametrize("written", ["1", "name-server-1"])
-def test_a_name_server_is_found_by_number_and_by_name(written: str) -> None:
-    """A name server is found by number and by name."""
-    assert topology_named("one-master").name_server_named(written) == "name-server-1"
+@pytest.mark.parametrize(
+    ("look", "message"),
+    [
+        (lambda: topology_named("two-masters").slave_named("a-slave-1"), "it has none"),
+        (lambda: topology_named("two-masters").broker_named("c"), "broker-a, broker-b"),
+        (lambda: topology_named("four-masters"), "three-masters"),
+    ],
+)
+def test_an_unknown_node_or_topology_is_refused_with_the_known_ones(look: Callable[[], object], message: str) -> None:
+    """Nodes and topologies that do not exist are refused with those that do, or with a remark that there are none."""
+    with pytest.raises(UsageError, match=message):
+        look()
 
 
 def test_a_slave_is_a_node_of_its_own_under_its_masters_name() -> None:
@@ -41,27 +46,9 @@ def test_a_slave_is_a_node_of_its_own_under_its_masters_name() -> None:
     assert (master_of("broker-a"), broker_id_of("broker-a"), letter_of("broker-a")) == ("broker-a", 0, "a")
 
 
-def test_a_slave_that_there_is_not_is_refused() -> None:
-    """An unknown slave is refused, with a remark if there are none."""
-    with pytest.raises(UsageError, match="it has none"):
-        topology_named("two-masters").slave_named("a-slave-1")
-
-
 def test_no_topology_is_larger_than_the_machine_allows() -> None:
     """No topology has more than five nodes, which are five JVMs of 256 MiB heap."""
     assert max(len(topology.node_names) for topology in TOPOLOGIES.values()) <= 5
-
-
-def test_an_unknown_broker_is_refused_with_the_known_ones() -> None:
-    """An unknown broker is refused with the known ones."""
-    with pytest.raises(UsageError, match="broker-a, broker-b"):
-        topology_named("two-masters").broker_named("c")
-
-
-def test_an_unknown_topology_is_refused() -> None:
-    """An unknown topology is refused with the known ones."""
-    with pytest.raises(UsageError, match="three-masters"):
-        topology_named("four-masters")
 
 
 def test_every_topology_has_a_name_server_and_a_broker() -> None:

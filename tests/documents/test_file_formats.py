@@ -124,7 +124,7 @@ def test_parser_alone_refuses(form: Format, path: Path) -> None:
 
 
 @pytest.mark.parametrize(("form", "path"), [*files("valid-pass"), *EXAMPLES])
-def test_both_accept(form: Format, path: Path) -> None:
+def test_schema_and_parser_accept_a_valid_file(form: Format, path: Path) -> None:
     """Schema and parser accept each valid file and the shipped example."""
     assert is_accepted_by_schema(form, path)
     assert form.is_sound(form.parse(path))

@@ -65,7 +65,7 @@ def test_padding_is_no_data() -> None:
     assert _events(b"\x00\x00\x05\x00\x08\x00\x00\x00\x01\x02ab\x00\x00") == [Data(1, b"ab", ends=False)]
 
 
-def test_the_end_of_a_stream_and_of_a_connection() -> None:
+def test_ends_of_streams_and_connections_are_events() -> None:
     """RST_STREAM (CANCEL is 8), GOAWAY and PING are events; a PING's acknowledgement is none."""
     output = frame(FrameKind.RST_STREAM, 3, b"\x00\x00\x00\x08")
     output += frame(FrameKind.GOAWAY, 0, b"\x00\x00\x00\x05\x00\x00\x00\x00")

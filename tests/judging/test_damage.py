@@ -17,27 +17,12 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import ORIGIN_NS, Story, write_run
+from tests.record.conftest import CHECKS, GUARDS, SCENARIO
 
 OLDER = Path(__file__).parents[1] / "older_run"
-SCENARIO = """\
-format: 1
-name: fault-latency/pause-one-of-two
-establishes: A producer leaves a paused broker.
-covers: [B1]
-topology: two-masters
-topic: {queues_per_broker: 4}
-settings: {send_latency_fault_enable: true, send_msg_timeout_ms: 500}
-workload: {mode: sync, threads: 1, rate_per_s: 50, duration_s: 4, body_bytes: 64}
-faults:
-  - {kind: pause, broker: b, at_s: 1, for_s: 2}
-checks: [queue-choice, attempts, loss, duplication]
-suites: [full]
-"""
-STORY = Story(checks=("queue-choice", "attempts", "loss", "duplication"))
-GUARDS = tuple(Guard(name, held=True, expected="so", seen="so", case="c") for name in ("fault-1", "read-back"))
+STORY = Story(checks=CHECKS)
 
 
 def stored_run(root: Path, *, complete: bool = True) -> Path:

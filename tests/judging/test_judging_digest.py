@@ -59,7 +59,7 @@ def test_prose_is_no_other_code(tmp_path: Path, was: str, becomes: str) -> None:
     ("was", "becomes"),
     [("LIMIT = 5", "LIMIT = 6"), ('"text"', '"other"'), ("return LIMIT", "return LIMIT + 1"), ("# why", "# why else")],
 )
-def test_everything_else_is(tmp_path: Path, was: str, becomes: str) -> None:
+def test_a_changed_value_or_comment_is_other_code(tmp_path: Path, was: str, becomes: str) -> None:
     """A changed value, also of a string, or comment changes the judging code."""
     assert was in SOURCE
     assert code(tmp_path, SOURCE.replace(was, becomes)) != code(tmp_path, SOURCE)

@@ -37,7 +37,7 @@ def test_a_difference_ends_with_the_line_and_code_of_a_run(tmp_path: Path, capsy
     assert document["run"]["reproduce"].startswith("rocketdiff simulate --subject python:4.7.1 ")
 
 
-def test_agreement_conforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agreement_exits_with_0_and_the_line_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Agreement exits with 0 and the machine line of a run."""
     assert simulate(tmp_path, CALM, subjects=("python:4.7.0", "python:4.7.1")) == ExitCode.CONFORMS
     assert capsys.readouterr().out.splitlines()[-1].startswith("VERDICT conforms new=0 ")

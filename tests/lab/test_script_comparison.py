@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-import pytest
-
-from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.lab.script_comparison import answers, compared, require_simulated
+from rocketdiff.lab.script_comparison import answers, compared
 from rocketdiff.simulation.comparison import Compared
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, parse_script
@@ -75,12 +72,3 @@ def test_a_defect_is_found_with_the_rule_it_breaks() -> None:
     differences = [result.difference for result in results]
     assert all(difference is not None and difference.compared is Compared.QUEUE for difference in differences)
     assert all(difference is not None and difference.rules for difference in differences)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"), [("cpp:2.1.0", "java:… or python:…"), ("java:5.3.30", "5.3.3"), ("python:6", "published")]
-)
-def test_a_scenario_without_virtual_time_is_refused(text: str, message: str) -> None:
-    """Another client and an unknown release are refused."""
-    with pytest.raises(UsageError, match=message):
-        require_simulated(SubjectId.parse(text))

@@ -13,8 +13,6 @@ from rocketdiff.ledger.matching import (
     checks_until_stale,
     covers,
     frequency_of,
-    is_expected,
-    meets,
     subjects_of,
 )
 from rocketdiff.ledger.model import Conditions, EntryState, ExpectedRate, Party, Range
@@ -56,15 +54,6 @@ def test_without_a_baseline_either_arm_is_declared() -> None:
     assert subjects_of(alone, run(OLD, "python:5.3.3")) == {OLD}
 
 
-def test_a_difference_is_expected_of_the_candidate_and_of_a_baseline_against_its_own_rules() -> None:
-    """A difference is expected of the candidate, or of a baseline against its own rules."""
-    alone = entry(when=Conditions(Party("java")))
-    of_rules = entry(when=Conditions(Party("java")), signatures=("rules/queue.out-of-turn/first",))
-    as_baseline, as_candidate = run(OLD, "python:5.3.3"), run("python:5.3.3", NEW)
-    assert (is_expected(alone, as_baseline), is_expected(alone, as_candidate)) == (False, True)
-    assert (is_expected(of_rules, as_baseline), is_expected(of_rules, as_candidate)) == (True, False)
-
-
 def test_the_release_of_the_servers_is_a_condition() -> None:
     """The servers' release is a condition: an old broker's answer code says nothing about a client."""
     on_old = replace(ENTRY, when=replace(ENTRY.when, server=Range.parse("<5.0.0")))
@@ -95,13 +84,6 @@ def test_faults_and_settings_of_the_case_are_conditions() -> None:
     assert covers(entry(when=two), f"{BOTH}/avoidance", RUN.cases[1])
     off = replace(ENTRY.when, settings=(("send_latency_fault_enable", False),))
     assert not covers(entry(when=off), f"{ONE}/avoidance", RUN.cases[0])
-
-
-def test_a_pool_meets_no_condition_on_faults() -> None:
-    """A pool meets no condition on faults, because it mixes cases."""
-    one = replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=1")),))
-    assert covers(entry(check="pooled/**"), "pooled/x/timing", None)
-    assert not covers(entry(check="pooled/**", when=one), "pooled/x/timing", None)
 
 
 @pytest.mark.parametrize(
@@ -138,20 +120,6 @@ def test_both_reasons_are_given_and_the_earlier_counts() -> None:
 def test_a_proposal_has_no_age() -> None:
     """A proposal has no age, because it declares nothing."""
     assert age_of(entry(owner="", proposed=True), date(2030, 1, 1)) == (Age.CURRENT, "")
-
-
-def test_an_entry_of_both_kinds_is_expected_of_the_candidate() -> None:
-    """An entry with a signature of the candidate is expected of it; ``rules/`` alone is not."""
-    assert is_expected(entry(signatures=("rules/queue.x", "avoidance.used/first")), RUN)
-    assert not is_expected(entry(signatures=("rules/queue.x",)), RUN)
-
-
-def test_a_count_that_a_case_does_not_state_is_not_met() -> None:
-    """A condition on a fault count needs a case that states that count."""
-    faulty = entry().when.__class__(ENTRY.when.subject, faults=(("paused_brokers", Range.parse("1")),))
-    assert not meets(faulty, settings={}, fault_counts={})
-    assert meets(faulty, settings={}, fault_counts={"paused_brokers": 1})
-    assert not meets(faulty, settings={}, fault_counts={"paused_brokers": 2})
 
 
 def test_an_entry_that_is_always_there_is_stale_at_once() -> None:

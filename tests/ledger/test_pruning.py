@@ -32,7 +32,7 @@ def test_an_entry_goes_with_the_comments_above_it_and_the_blank_lines_after_it()
     )
 
 
-def test_an_entry_in_the_middle_and_one_on_a_single_line() -> None:
+def test_entries_in_block_style_and_on_one_line_are_removed() -> None:
     """Entries in block style and on a single line can be removed."""
     assert without(TEXT, "x", {"second", "third"}) == TEXT[: TEXT.index("  # about the second")]
 

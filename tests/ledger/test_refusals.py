@@ -63,6 +63,7 @@ def test_an_unknown_field_of_the_file_or_its_defaults_is_refused() -> None:
 @pytest.mark.parametrize(
     ("fields", "expected", "where", "seen"),
     [
+        ({"id": "with blank"}, "an id of letters, digits, dots and hyphens", "entries[0].id", "'with blank'"),
         ({"id": ""}, "an id of letters, digits, dots and hyphens", "entries[0].id", "''"),
         ({"check": "loss"}, "a glob over <scenario>/<check>", "entries[0].check", "'loss'"),
         ({"when": {"client": "java", "fault": {"paused": "1"}}}, "one of paused_brokers", "entries[0].when.fault.paused", "paused"),

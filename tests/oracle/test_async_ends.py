@@ -54,7 +54,7 @@ NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
         (("5.3.3",), trace(TIMED_OUT, error=NEVER_CALLED_BACK), calm, None),
     ],
 )
-def test_ends_of_asynchronous_sends(
+def test_ends_of_asynchronous_sends_differ_from_the_rules_or_not(
     releases: tuple[str, ...], send: Send, troubled: Troubled, found: str | None
 ) -> None:
     """The number of attempts and the exception of a send differ from the rules of a release, or do not."""

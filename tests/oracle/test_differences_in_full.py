@@ -257,7 +257,9 @@ AS_WORD: dict[str, Any] = {"code": None, "cause": None}
         ),
     ],
 )
-def test_signatures_of_changed_sends(change: dict[str, Any], text: str, signature: str | None) -> None:
+def test_each_changed_part_of_a_call_has_its_signature(
+    change: dict[str, Any], text: str, signature: str | None
+) -> None:
     """Class, code, cause and status of a call are each compared where the rules name them."""
     found = changed_difference(change, text)
     assert (None if found is None else found.signature) == signature
@@ -274,7 +276,7 @@ def test_signatures_of_changed_sends(change: dict[str, Any], text: str, signatur
         ("0 b3 1 | 20 a0 1 | 40 a1 1 | 60 a2 1 | 80 a3 1 | 100 a0 1", DifferenceKind.QUEUE, "queue.out-of-turn/first"),
     ],
 )
-def test_a_skipped_queue(text: str, kind: DifferenceKind, signature: str) -> None:
+def test_a_skipped_queue_is_avoidance_or_out_of_turn(text: str, kind: DifferenceKind, signature: str) -> None:
     """Skipping b0 is staying away if b was avoided until 10,524, and out of turn if nothing caused an avoidance."""
     found = difference_of("5.3.3", text, on=True, timeout=500)
     assert (found.kind, found.signature) == (kind, signature)
@@ -322,7 +324,7 @@ def test_a_result_that_came_from_no_attempt_names_none(text: str, change: dict[s
     assert result_difference(replace(send, broker="a", queue_id=3, **change)) is None
 
 
-def test_a_result_without_a_status() -> None:
+def test_a_result_without_a_status_differs() -> None:
     """A client that reports attempts must report a status."""
     assert changed_difference({"status": None}) == RuleDifference(
         DifferenceKind.ERROR,

@@ -103,7 +103,7 @@ def test_a_negative_timeout_is_zero() -> None:
     assert late.detail["timeout_ms"] == [0, 0]
 
 
-def test_an_overrun_in_full() -> None:
+def test_an_overrun_is_reported_with_its_figures() -> None:
     """An overrun is reported with expected, observed and figures."""
     late = found(1_501, None)
     assert late is not None
@@ -177,7 +177,7 @@ def test_an_allowance_spans_all_hidden_states() -> None:
     assert allowance_of(Try(Queue("a", 0), 3_000), 5) == Allowance(3_000, 3_000, 5)
 
 
-def test_an_early_timeout_in_full() -> None:
+def test_an_early_timeout_is_reported_with_its_figures() -> None:
     """A timeout after 300 of 490–500 ms is reported in full."""
     attempt = attempt_of(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
     assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == RuleDifference(
@@ -190,7 +190,7 @@ def test_an_early_timeout_in_full() -> None:
     )
 
 
-def test_a_late_answer_without_a_status() -> None:
+def test_a_late_answer_without_a_status_is_called_an_answer() -> None:
     """A late answer without a status is called an answer."""
     found = duration_difference(attempt_of(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
     assert found is not None

@@ -46,7 +46,7 @@ def test_a_difference_is_explained_by_the_choice_of_the_rules() -> None:
     assert "  took queue 1 of a: the first that is acceptable and whose broker is available" in lines
 
 
-def test_without_fault_latency() -> None:
+def test_lines_have_index_queue_and_time_without_fault_latency() -> None:
     """Without fault latency the lines have index, queue and time spent."""
     assert lines_of("5.3.3", "0 a0 1 | 20 a1 1", 1, settings=ClientSettings())[1:4] == [
         "  index after position 0 (of 0–3)",
@@ -63,7 +63,7 @@ def test_an_explicit_queue_is_explained_without_rules() -> None:
     ]
 
 
-def test_a_send_of_one_thread_among_several() -> None:
+def test_an_explanation_leaves_out_rules_of_other_threads() -> None:
     """An explanation leaves out the rules of other threads."""
     lines = explain(
         "5.3.3", ON, routes("a2 b2"), history("t0 0 a0 1 | t1 0 b0 1 | t0 20 a1 1 | t1 20 b1 1"), send=3, thread=1

@@ -50,7 +50,7 @@ def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> W
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
-def test_no_false_alarm(seed: int, release: str) -> None:
+def test_a_trace_of_any_release_has_no_false_alarm(seed: int, release: str) -> None:
     """A trace of one thread has no difference, in any release with any troubles."""
     state = random_world(seed, release)
     assert differences(judge(state, generated(state))) == []

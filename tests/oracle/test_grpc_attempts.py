@@ -30,7 +30,7 @@ def _send(*ends: str | None, error: str | None = None, code: int | None = None, 
         _send(error="connection-lost"),
     ],
 )
-def test_calls_within_the_rules(send: Send) -> None:
+def test_calls_within_the_rules_have_no_difference(send: Send) -> None:
     """The first success or third failure ends a send; attempts without a connection leave nothing on the wire."""
     judged = judge_calls(send, SETTINGS)
     assert (judged.difference, judged.undecided) == (None, None)
@@ -49,7 +49,7 @@ def test_calls_within_the_rules(send: Send) -> None:
         (_send(None, error="timeout"), "error.failure-though-an-attempt-succeeded"),
     ],
 )
-def test_calls_against_the_rules(send: Send, signature: str) -> None:
+def test_each_violation_has_its_own_signature(send: Send, signature: str) -> None:
     """Each violation of the rules has its own signature."""
     difference = judge_calls(send, SETTINGS).difference
     assert difference is not None

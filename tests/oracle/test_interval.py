@@ -121,7 +121,7 @@ def answers(compare: Callable[[ChoiceExplorer], tuple[bool, object]]) -> list[tu
     return found
 
 
-def test_sums_and_differences() -> None:
+def test_sums_add_bounds_and_differences_cross_them() -> None:
     """Sums add bounds, differences subtract them crosswise."""
     explorer = ChoiceExplorer()
     one, other = Interval(3, 5, explorer), Interval(1, 2, explorer)

@@ -61,7 +61,7 @@ def test_it_judges_as_the_rules_do(seed: int, release: str, number: int, at: int
         assert judge(world, trace) == here
 
 
-def test_it_is_asked_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_calls_in_calm_are_answered_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 400 calls in calm fewer than 150 need the rules; a cache of 3 gives the same judgements."""
     world = World("5.3.3", QUEUES, ClientSettings(send_latency_fault_enable=False), (), 400, 1, 15, seed=3)
     trace = generated(world)

@@ -264,7 +264,9 @@ def test_differences_with_fault_latency(release: str, text: str, found: tuple[st
         (f"{FAILED_B} | 600 a2 1 | 620 a3 1 | 640 a0 1", (), True, [[8], [1], [4], [1], [1]]),
     ],
 )
-def test_legal_queues(text: str, lists: tuple[str, ...], on: bool, queues: list[list[int]]) -> None:
+def test_legal_queues_follow_the_index_of_list_and_thread(
+    text: str, lists: tuple[str, ...], on: bool, queues: list[list[int]]
+) -> None:
     """The index starts at random for each list and thread; with fault latency a retry of 5.1.4 or later draws a new one."""
     judgements = judged("5.3.3", text, *lists, on=on, timeout=500)
     assert legal(judgements) == queues

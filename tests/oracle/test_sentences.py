@@ -100,7 +100,7 @@ def ended(attempts: int, error: str | None = None, code: int | None = None, stat
     return send_of(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
 
 
-def test_sentences_of_observed_ends() -> None:
+def test_the_sentence_of_an_end_has_its_attempts() -> None:
     """The sentence for an observed end has the number of attempts."""
     assert end_text(ended(1, status="SEND_OK")) == "the call returned SEND_OK after 1 attempt"
     assert end_text(ended(0)) == "the call returned a result after 0 attempts"

@@ -45,7 +45,7 @@ def lines_of(*story: Event, attempts: Sequence[Attempt] = (), queues: int = 8) -
     return list(story_lines(story, send, queues))
 
 
-def test_lines_of_attempts() -> None:
+def test_an_attempts_line_has_duration_and_code() -> None:
     """An attempt's line has its duration, and its code or status."""
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
     assert list(attempt_lines(send, 0, 4)) == SEEN

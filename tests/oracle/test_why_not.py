@@ -101,7 +101,7 @@ def legal(queue: Queue, hidden: HiddenState) -> tuple[HiddenState, Step]:
         (Queue("d", 0), "", OUT_OF_TURN, [legal(queue, state(slow="abc")) for queue in (A0, B0, C0)]),
     ],
 )
-def test_reasons_of_wrong_queues(
+def test_a_wrong_queue_has_the_reason_of_its_states(
     seen: Queue, last_broker: str, expected: str, outcomes: list[tuple[HiddenState, Step]]
 ) -> None:
     """A wrong queue has the reason that its hidden states give."""

@@ -78,22 +78,17 @@ def test_without_a_python_there_is_one_clear_message(machine: Machine) -> None:
     assert "apt-get install python3 python3-venv" in ran.stderr
 
 
-def test_with_an_old_python_there_is_one_clear_message(machine: Machine) -> None:
-    """`make setup` refuses an old Python and sets up nothing."""
-    machine.python(too_old=1)
+@pytest.mark.parametrize(
+    ("lacking", "message"),
+    [("too_old", "rocketdiff needs Python 3.11 or later"), ("without_venv", "lacks the venv module")],
+)
+def test_an_unfit_python_is_one_clear_message(machine: Machine, lacking: str, message: str) -> None:
+    """`make setup` refuses an old Python, and one without venv, which Debian packages separately, and sets up nothing."""
+    machine.python(**{lacking: 1})
     ran = machine.make("setup")
     assert ran.returncode != 0
-    assert "rocketdiff needs Python 3.11 or later" in ran.stderr
-    assert machine.calls() == [] or machine.calls() == ["--version"]
-
-
-def test_without_the_venv_module_there_is_one_clear_message(machine: Machine) -> None:
-    """`make setup` refuses a Python without venv, which Debian packages separately."""
-    machine.python(without_venv=1)
-    ran = machine.make("setup")
-    assert ran.returncode != 0
-    assert "lacks the venv module" in ran.stderr
-    assert machine.calls() == []
+    assert message in ran.stderr
+    assert not (machine.folder / ".venv").exists()
 
 
 def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine) -> None:
@@ -106,24 +101,17 @@ def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine:
     assert project.endswith("--no-index --no-deps --no-build-isolation --editable .")
 
 
-def test_the_second_time_nothing_is_done(machine: Machine) -> None:
-    """A second `make setup` does nothing."""
+def test_only_a_changed_lock_is_installed_again(machine: Machine) -> None:
+    """A second `make setup` does nothing, unless the lock is newer than the stamp."""
     machine.python()
     machine.make("setup")
     before = machine.calls()
     assert machine.make("setup").returncode == 0
     assert machine.calls() == before
-
-
-def test_a_changed_lock_is_installed(machine: Machine) -> None:
-    """`make setup` installs a lock that is newer than the stamp."""
-    machine.python()
-    machine.make("setup")
-    before = len(machine.calls())
     later = (machine.folder / ".venv" / ".ready").stat().st_mtime + 10
     os.utime(machine.folder / "requirements.lock", (later, later))
     machine.make("setup")
-    assert len(machine.calls()) > before
+    assert len(machine.calls()) > len(before)
 
 
 def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> None:
@@ -154,3 +142,8 @@ def test_tests_and_lint_both_have_to_pass(machine: Machine, failing: str, passes
     assert lint[:4] == (
         ["ruff ran", "ruff ran", "mypy ran", "lint-imports ran"] if failing == "mypy" else ["make lint: all clean"]
     )
+
+
+def test_make_test_keeps_groups_together() -> None:
+    """`make test` calls pytest with groups; without them each live test fails at its set-up."""
+    assert "--dist loadgroup" in (ROOT / "Makefile").read_text()

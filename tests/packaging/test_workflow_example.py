@@ -77,17 +77,8 @@ def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Pa
     built.mkdir(parents=True)
     for name in ("rocketmq-client-5.3.4-SNAPSHOT.jar", "rocketmq-client-5.3.4-SNAPSHOT-sources.jar"):
         (built / name).touch()
-    (tmp_path / "rocketdiff").write_text('#!/bin/sh\necho "$@"; exit 1\n')
-    (tmp_path / "rocketdiff").chmod(0o755)
-    environment = {
-        "PATH": f"{tmp_path}:/usr/bin:/bin",
-        "BASE": "5.3.3",
-        "MODULE": "client",
-        "GITHUB_STEP_SUMMARY": "out",
-    }
-    ran = subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=False)
-    assert ran.returncode == 1
-    reported = (tmp_path / "out").read_text().splitlines()
+    assert carried_out(script, tmp_path, 1, BASE="5.3.3", MODULE="client") == 1
+    reported = (tmp_path / "summary").read_text().splitlines()
     assert reported[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"
 
 
@@ -136,7 +127,7 @@ def test_the_night_ends_as_the_record_answers(tmp_path: Path, code: int) -> None
     )
 
 
-def carried_out(script: str, folder: Path, code: int) -> int:
+def carried_out(script: str, folder: Path, code: int, **more: str) -> int:
     """Run in a runner's shell; the command prints its arguments and exits with this code."""
     (folder / "rocketdiff").write_text(f'#!/bin/sh\necho "$@"; exit {code}\n')
     (folder / "rocketdiff").chmod(0o755)
@@ -145,6 +136,7 @@ def carried_out(script: str, folder: Path, code: int) -> int:
         "GITHUB_ENV": "env",
         "GITHUB_STEP_SUMMARY": "summary",
         "TONIGHT": "2026-11-23",
+        **more,
     }
     return subprocess.run(
         ["/bin/bash", "-e", "-c", script], cwd=folder, env=environment, check=False, stdout=subprocess.DEVNULL

@@ -41,7 +41,7 @@ def test_setup_names_everything_a_client_needs() -> None:
     assert decode_command(line) == Prepare(SETUP, 2)
 
 
-def test_go_and_stop() -> None:
+def test_go_and_stop_are_decoded_as_encoded() -> None:
     """Go and stop are decoded as encoded."""
     assert decode_command(encode_go(123)) == Go(123)
     assert decode_command(STOP) == Stop()

@@ -11,7 +11,7 @@ from rocketdiff.record.commands import add, judge
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import Change, Pause, Story, write_run
+from tests.analysis.synthetic import ArmRecords, Change, Pause, Story, write_run
 
 CHECKS = ("queue-choice", "attempts", "loss", "duplication")
 
@@ -35,6 +35,15 @@ STORY = Story(checks=CHECKS, sends=60, pauses=(Pause("broker-b", 300, 600),))
 GUARDS = tuple(Guard(name, held=True, expected="so", seen="so", case="c") for name in ("fault-1", "read-back"))
 
 NewRun = Callable[..., Path]
+
+
+def spoil(arm: ArmRecords) -> None:
+    """Two acknowledged messages are lost."""
+    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
+
+
+def quiet(_: str) -> None:
+    """Ignore the message."""
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Each run is recorded once; damaged ones are quarantined, none replaces another."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,9 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import ArmRecords
-
-NewRun = Callable[..., Path]
+from tests.record.conftest import NewRun, spoil
 
 OLDER = Path(__file__).parents[1] / "older_run"
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_a_folder_of_runs_is_added_with_all_rows(place: RecordPlace, new_run: NewRun) -> None:

@@ -19,9 +19,8 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
+from tests.record.conftest import NewRun, quiet
 from tests.record.rows import all_rows
-
-NewRun = Callable[..., Path]
 
 
 @contextmanager
@@ -33,10 +32,6 @@ def no_file_beyond(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def quiet(_: str) -> None:
-    """Ignore the message."""
 
 
 @pytest.mark.parametrize("size", [0, 1_000, 2_400])

@@ -1,6 +1,5 @@
 """Compaction keeps all rows in fewer files and removes leftovers of killed commands."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,12 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
+from tests.record.conftest import NewRun, quiet
 from tests.record.rows import all_rows
-
-NewRun = Callable[..., Path]
 
 
 def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
-
-
-def quiet(_: str) -> None:
-    """Ignore the message."""
 
 
 def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -> None:

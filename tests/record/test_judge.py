@@ -18,13 +18,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import ArmRecords
-
-NewRun = Callable[..., Path]
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
+from tests.record.conftest import NewRun, spoil
 
 
 def answers(place: RecordPlace) -> list[tuple[object, ...]]:

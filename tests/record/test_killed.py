@@ -18,8 +18,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import commit
 from rocketdiff.record.storage.tables import NewFile
 from rocketdiff.record.work import Here
-
-NewRun = Callable[..., Path]
+from tests.record.conftest import NewRun
 
 MOMENTS = 20
 

@@ -25,7 +25,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.formats.html import FILE_NAME as REPORT
-from tests.analysis.synthetic import ArmRecords
+from tests.record.conftest import spoil
 
 HOSTILE = "<script>alert(1)</script>"
 LOST, TURN = "loss.acknowledged-not-stored", "queue.out-of-turn/first"
@@ -129,10 +129,6 @@ class NoRows:
     changes: tuple[dict[str, Any], ...] = ()
     by_release: tuple[dict[str, Any], ...] = ()
     by_week: tuple[dict[str, Any], ...] = ()
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_a_run_is_linked_to_the_divergence_in_its_report(

@@ -1,6 +1,5 @@
 """Patched jars of the Java client: their release, label and class path."""
 
-import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -104,23 +103,39 @@ def test_a_class_path_may_have_one_jar_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("", "saw no jar"), ("/no/such.jar", "saw no /no/such.jar"), (None, "No such file")]
+    ("releases", "message"),
+    [
+        ((), "expected RocketMQ's Java client"),
+        (("5.3.2", RELEASE), r"expected one client.*client-5\.3\.2\.jar and rocketmq-client-5\.3\.3"),
+        ((RELEASE,), r"all that the client needs.*saw no org/apache/rocketmq/common/message/Message\.class"),
+    ],
 )
-def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
-    """A class path file with a missing jar is refused, naming it."""
-    file = tmp_path / "classpath.txt"
-    if content is not None:
-        file.write_text(content)
+def test_a_folder_without_one_complete_client_is_refused(
+    tmp_path: Path, releases: tuple[str, ...], message: str
+) -> None:
+    """File names would decide which of two clients is loaded, and a JVM without dependencies would die at once."""
+    foreign = next(path for path in client_class_path(RELEASE) if "rocketmq" not in path.name)
+    for jar in map(client_jar, releases) if releases else [foreign]:
+        shutil.copyfile(jar, tmp_path / jar.name)
     with pytest.raises(UsageError, match=message):
-        kept(f"@{file}")
-
-
-def test_a_folder_without_the_client_is_refused(tmp_path: Path) -> None:
-    """A folder without the client is refused."""
-    other = next(path for path in client_class_path(RELEASE) if "rocketmq" not in path.name)
-    shutil.copyfile(other, tmp_path / "other.jar")
-    with pytest.raises(UsageError, match="expected RocketMQ's Java client"):
         kept(f"{tmp_path}/")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "saw no jar"),
+        ("/no/such.jar", "saw no /no/such.jar"),
+        ("target/classes:JARS", "expected only jars in .*; saw target/classes.*package the classes as a jar"),
+        ("lib/*:JARS", r"expected only jars in .*; saw lib/\*.*package the classes as a jar"),
+    ],
+)
+def test_a_class_path_of_other_things_than_jars_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    """A class path with a missing jar, a folder or a wildcard is refused: omitted classes would not be tested."""
+    file = tmp_path / "classpath.txt"
+    file.write_text(content.replace("JARS", ":".join(map(str, client_class_path(RELEASE)))))
+    with pytest.raises(UsageError, match=message):
+        kept(f"@{file}@{RELEASE}")
 
 
 def test_a_relocated_client_that_kept_its_pom_is_refused(tmp_path: Path) -> None:
@@ -131,36 +146,6 @@ def test_a_relocated_client_that_kept_its_pom_is_refused(tmp_path: Path) -> None
             new.writestr(entry.filename.replace("org/apache/rocketmq/client/", "com/acme/mq/"), old.read(entry))
     with pytest.raises(UsageError, match=r"saw its pom\.properties, but no org/apache/.*exec:"):
         kept(f"{relocated}@{RELEASE}")
-
-
-@pytest.mark.parametrize("entry", ["target/classes", "lib/*"])
-def test_a_class_path_with_more_than_jars_is_refused(tmp_path: Path, entry: str) -> None:
-    """A class path with folders or wildcards is refused: omitted classes would not be tested."""
-    file = tmp_path / "classpath.txt"
-    file.write_text(":".join([entry, *map(str, client_class_path(RELEASE))]))
-    with pytest.raises(
-        UsageError, match=f"expected only jars in .*; saw {re.escape(entry)}.*package the classes as a jar"
-    ):
-        kept(f"@{file}@{RELEASE}")
-
-
-def test_a_folder_with_two_clients_is_refused(tmp_path: Path) -> None:
-    """A folder with two clients is refused: file names would decide which is loaded."""
-    for release in (RELEASE, "5.3.2"):
-        shutil.copyfile(client_jar(release), tmp_path / client_jar(release).name)
-    with pytest.raises(
-        UsageError, match=r"expected one client.*rocketmq-client-5\.3\.2\.jar and rocketmq-client-5\.3\.3"
-    ):
-        kept(f"{tmp_path}/")
-
-
-def test_a_client_without_what_it_needs_is_refused(tmp_path: Path) -> None:
-    """A client without its dependencies is refused, because its JVM would die at once."""
-    shutil.copyfile(client_jar(RELEASE), tmp_path / "client.jar")
-    with pytest.raises(
-        UsageError, match=r"all that the client needs.*saw no org/apache/rocketmq/common/message/Message\.class"
-    ):
-        kept(f"{tmp_path}/")
 
 
 def test_a_subject_has_the_label_and_keeps_what_was_typed(jar: Path) -> None:
@@ -210,6 +195,7 @@ def test_a_file_that_is_no_client_jar_is_refused(tmp_path: Path, jar: Path) -> N
     spoilt = jar_with_spoilt_pom(tmp_path / "spoilt.jar")
     for spec, reported in {
         f"{nothing}@{RELEASE}": "saw No such file or directory; try",
+        f"@{nothing}@{RELEASE}": "No such file",
         f"{tmp_path}/none/@{RELEASE}": "saw No such file or directory; try",
         f"{spoilt}@{RELEASE}": "Error -3 while decompressing data",
         f"{text}@{RELEASE}": "File is not a zip file",

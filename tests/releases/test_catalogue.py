@@ -27,12 +27,12 @@ def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> Non
     )
 
 
-def test_servers() -> None:
+def test_three_server_releases_are_locked() -> None:
     """Servers are the last of the 4 line, the default and the newest."""
     assert tuple(locked().servers) == ("4.9.7", "5.3.3", "5.5.0")
 
 
-def test_known_clients() -> None:
+def test_a_release_of_the_server_alone_is_no_client() -> None:
     """5.3.4 is no known client, because only its server was released."""
     assert is_known_client("4.9.8")
     assert not is_known_client("5.3.4")

@@ -36,29 +36,41 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Pat
     return folder
 
 
-def test_a_jdk_of_17_is_preferred_to_a_newer_one(machine: Path) -> None:
-    """17 is preferred to 25, because old clients and Spark are tested with 17."""
-    make_jdk(machine / "a-25", "25.0.3")
+def test_all_paths_of_a_jdk_are_found(machine: Path) -> None:
+    """A JDK is found with its launcher and its compiler."""
     home = make_jdk(machine / "b-17", "17.0.15")
     assert find_java() == JavaHome(home, 17, home / "bin" / "java", home / "bin" / "javac")
 
 
-def test_java_home_wins_among_preferred_versions(
-    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("standard", "variable", "named", "chosen"),
+    [
+        (["25.0.3", "17.0.15"], None, "", 17),
+        (["25.0.3", "22"], None, "", 22),
+        (["17.0.15"], "JAVA_HOME", "21.0.2", 21),
+        (["17.0.15"], "JAVA_HOME", "25", 17),
+        (["17.0.15"], "ROCKETDIFF_JAVA_HOME", "25", 25),
+    ],
+)
+def test_the_version_and_the_variable_decide_between_jdks(
+    machine: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    standard: list[str],
+    variable: str | None,
+    named: str,
+    chosen: int,
 ) -> None:
-    """Among the preferred versions 17 and 21, JAVA_HOME takes precedence over the standard folders."""
-    make_jdk(machine / "a-17", "17.0.15")
-    monkeypatch.setenv("JAVA_HOME", str(make_jdk(tmp_path / "mine", "21.0.2")))
-    assert find_java().home == tmp_path / "mine"
+    """
+    17 and 21 are preferred, since old clients and Spark are tested with them; without them the oldest other one is used.
 
-
-def test_java_home_of_another_version_does_not_win(
-    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A JAVA_HOME of another version does not take precedence; it often names the newest."""
-    make_jdk(machine / "a-17", "17.0.15")
-    monkeypatch.setenv("JAVA_HOME", str(make_jdk(tmp_path / "mine", "25")))
-    assert find_java().version == 17
+    JAVA_HOME, which often names the newest, decides between preferred versions only; our own variable always decides.
+    """
+    for number, version in enumerate(standard):
+        make_jdk(machine / str(number), version)
+    if variable is not None:
+        monkeypatch.setenv(variable, str(make_jdk(tmp_path / "mine", named)))
+    assert find_java().version == chosen
 
 
 def test_java_on_path_is_followed_to_its_home(machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,20 +81,6 @@ def test_java_on_path_is_followed_to_its_home(machine: Path, tmp_path: Path, mon
     (tmp_path / "bin" / "java").symlink_to(home / "bin" / "java")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert find_java().home == home
-
-
-def test_the_nearest_other_version_is_taken(machine: Path) -> None:
-    """Without 17 and 21 the oldest other version is used."""
-    make_jdk(machine / "a", "25.0.3")
-    make_jdk(machine / "b", "22")
-    assert find_java().version == 22
-
-
-def test_our_own_variable_is_obeyed(machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ROCKETDIFF_JAVA_HOME takes precedence over a preferred version."""
-    make_jdk(machine / "a-17", "17.0.15")
-    monkeypatch.setenv("ROCKETDIFF_JAVA_HOME", str(make_jdk(tmp_path / "mine", "25")))
-    assert find_java().version == 25
 
 
 @pytest.mark.usefixtures("machine")

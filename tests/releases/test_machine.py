@@ -41,6 +41,6 @@ def test_the_engine_that_answers_is_taken(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("path")
-def test_no_engine_at_all() -> None:
+def test_a_missing_engine_is_reported() -> None:
     """Without an engine the finding says so."""
     assert container_engine().seen == "none on PATH"

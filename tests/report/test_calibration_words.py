@@ -194,7 +194,7 @@ def test_measured_checks_are_those_of_control_cases() -> None:
     assert {name for counts in hit for name, count in counts.items() if count} >= MEASURED_FAULTS
 
 
-def test_every_format_shows_it(document: Document) -> None:
+def test_every_format_shows_the_calibration(document: Document) -> None:
     """Document, page and step summary show the calibration; the terminal has its own snapshot."""
     full = msgspec.structs.replace(document, calibration=calibration_for(document))
     assert decode(encode(full), where="here").calibration == full.calibration

@@ -42,7 +42,9 @@ def result(verdict: str, severity: Severity = Severity.MUST, reason: str = "") -
         ("ERROR", Severity.INFO, Policy(), "error"),
     ],
 )
-def test_outcome_of_an_answer(verdict: str, severity: Severity, policy: Policy, outcome: str) -> None:
+def test_verdict_severity_and_policy_make_the_outcome(
+    verdict: str, severity: Severity, policy: Policy, outcome: str
+) -> None:
     """Verdict, severity and policy determine the outcome of a test case."""
     assert outcome_of(result(verdict, severity), policy) == outcome
 

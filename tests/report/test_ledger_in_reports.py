@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import date
 from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -14,34 +13,26 @@ from rich.console import Console
 from rocketdiff.core.answers.evidence import TraceCounts
 from rocketdiff.core.answers.plots import Plots
 from rocketdiff.core.answers.policy import Inconclusive, Policy
-from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Ledger, Party
+from rocketdiff.ledger.model import Conditions, Entry, Ledger, Party
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document, build, decode, encode
 from rocketdiff.report.formats import html, junit, markdown
 from rocketdiff.report.formats.summary import print_summary
 from rocketdiff.report.words.ledger import ledger_parts, to_look_at
 from rocketdiff.verdict.judge import judge
+from tests.ledger.ledger_entries import entry
 from tests.report.conftest import AVOIDS, NEW, OLD, STAYS, sample_evidence, sample_run_info
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schema" / "report-1.json"
-STICKY = Entry(
+STICKY = entry(
     id="K01-sticky",
     check="fault-latency/*/queue-choice",
     when=Conditions(Party("java"), Party("java")),
     arm_at_fault="baseline",
     signatures=(STAYS.signature,),
-    rate=None,
-    severity=Severity.MUST,
     reason="A retry accepts only the broker that failed.",
     ref="apache/rocketmq#1576",
-    evidence=Confirmation(1),
-    added=date(2026, 11, 1),
-    expires=date(2027, 11, 1),
-    owner="team",
-    proposed=False,
-    place="own.yaml line 4",
 )
 SHORTER = replace(
     STICKY,

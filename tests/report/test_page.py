@@ -150,7 +150,7 @@ def test_figures_of_both_arms_share_a_line() -> None:
         ),
     ],
 )
-def test_how_a_call_ended(call: CallEnd | None, text: str) -> None:
+def test_the_end_of_a_call_is_described(call: CallEnd | None, text: str) -> None:
     """The end of a call is described as the application saw it."""
     assert call_text(call) == text
 
@@ -164,7 +164,7 @@ def test_how_a_call_ended(call: CallEnd | None, text: str) -> None:
         ([StoredAt("a", 0, 1), StoredAt("b", 2, 3)], "stored 2 times: a queue 0 offset 1; b queue 2 offset 3"),
     ],
 )
-def test_where_a_message_is_stored(copies: list[StoredAt] | None, text: str) -> None:
+def test_copies_of_a_message_have_their_places(copies: list[StoredAt] | None, text: str) -> None:
     """The copies of a message are listed with their places."""
     assert stored_text(copies) == text
 

@@ -103,7 +103,7 @@ def spec_of(kind: FaultKind, frames: Frames) -> FaultSpec:
 
 
 @pytest.mark.parametrize(("kind", "frames"), EVERY)
-def test_done_and_undone_with_proof(wire: Wire, kind: FaultKind, frames: Frames) -> None:
+def test_each_wire_fault_is_proven_and_healed(wire: Wire, kind: FaultKind, frames: Frames) -> None:
     """Each wire fault on one broker is proven and healed through every relay; the other broker works."""
     spec = spec_of(kind, frames)
     fault = with_relays(wire.relays)[kind]

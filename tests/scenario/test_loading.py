@@ -14,7 +14,7 @@ from rocketdiff.scenario import load, load_all, parse
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 
 
-def test_everything_arrives() -> None:
+def test_every_field_of_a_file_is_loaded() -> None:
     """Every field of the fullest file is loaded."""
     scenario = load(VALID_PASS / "everything.yaml")
     assert scenario.establishes == "Every field of the format at once, folded into one line."
@@ -85,7 +85,7 @@ def test_defaults_are_the_clients_own() -> None:
         (FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 2, 1), "broker-a made to answer SYSTEM_BUSY at 2 s for 1 s"),
     ],
 )
-def test_fault_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
+def test_a_fault_is_described_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
     """A fault is described in a sentence."""
     assert fault_sentence(fault) == sentence
 

@@ -35,7 +35,7 @@ def known() -> tuple[Scenario, ...]:
         ("full", ("round-robin/calm",), ["round-robin/calm"]),
     ],
 )
-def test_selection(
+def test_scenarios_are_chosen_by_suite_and_globs(
     known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], chosen: list[str]
 ) -> None:
     """One star stays within a part of a name, two stars cross parts; one matching glob is enough."""

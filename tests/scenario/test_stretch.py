@@ -31,32 +31,29 @@ def times(faults: str, attempt_timeout_ms: int = 3_000) -> list[tuple[float, flo
     return [*((fault.at_s, fault.for_s) for fault in longer.faults), (0, longer.duration_s)]
 
 
-def test_a_pause_lasts_twice_the_attempt_timeout_and_what_follows_is_as_much_later() -> None:
-    """A pause lasts twice the attempt timeout of 3 s, and later faults move: each of two pauses gets 5 s more."""
-    two = "  - {kind: pause, broker: b, at_s: 1.5, for_s: 1}\n  - {kind: pause, broker: a, at_s: 6, for_s: 1}"
-    assert times(two) == [(1.5, 6), (11, 6), (0, 30)]
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [
+        (
+            ["pause, broker: b, at_s: 1.5, for_s: 1", "pause, broker: a, at_s: 6, for_s: 1"],
+            [(1.5, 6), (11, 6), (0, 30)],
+        ),
+        (["pause, broker: b, at_s: 1, for_s: 2", "pause, broker: a, at_s: 2, for_s: 2"], [(1, 6), (4, 6), (0, 26)]),
+        (["pause, broker: b, at_s: 1, for_s: 7"], [(1, 7), (0, 20)]),
+        (["pause, broker: b, at_s: 1, for_s: 0.4"], [(1, 0.4), (0, 20)]),
+        (["pause, broker: b, at_s: 1, for_s: 1", "kill, broker: a, at_s: 5"], [(1, 6), (10, None), (0, 25)]),
+    ],
+)
+def test_a_pause_lasts_twice_the_attempt_timeout_and_later_faults_move(
+    faults: list[str], expected: list[tuple[float, float | None]]
+) -> None:
+    """
+    A pause lasts at least twice the attempt timeout of 3 s, and what follows moves: each of two pauses gets 5 s more.
 
-
-def test_pauses_that_overlap_overlap_still() -> None:
-    """Overlapping pauses of 2 s become 6 s and still overlap: each second becomes three."""
-    two = "  - {kind: pause, broker: b, at_s: 1, for_s: 2}\n  - {kind: pause, broker: a, at_s: 2, for_s: 2}"
-    assert times(two) == [(1, 6), (4, 6), (0, 26)]
-
-
-def test_a_pause_that_is_long_enough_stays() -> None:
-    """A pause of 7 s stays, because it is longer than twice the attempt timeout of 3 s."""
-    assert times("  - {kind: pause, broker: b, at_s: 1, for_s: 7}") == [(1, 7), (0, 20)]
-
-
-def test_a_pause_that_is_meant_to_cause_no_timeout_stays() -> None:
-    """A pause of 0.4 s stays, because it must cause no timeout (0.5 s)."""
-    assert times("  - {kind: pause, broker: b, at_s: 1, for_s: 0.4}") == [(1, 0.4), (0, 20)]
-
-
-def test_a_kill_is_only_later() -> None:
-    """A kill moves but does not last longer: a dead broker refuses connections at once."""
-    two = "  - {kind: pause, broker: b, at_s: 1, for_s: 1}\n  - {kind: kill, broker: a, at_s: 5}"
-    assert times(two) == [(1, 6), (10, None), (0, 25)]
+    Overlapping pauses still overlap. A pause that must cause no timeout (0.5 s) stays. A kill moves but does not last longer,
+    because a dead broker refuses connections at once.
+    """
+    assert times("\n".join(f"  - {{kind: {one}}}" for one in faults)) == expected
 
 
 def test_a_delay_beyond_the_setting_is_as_far_beyond_the_attempt_timeout() -> None:

@@ -15,7 +15,7 @@ SEEDS = range(60)
 
 
 @pytest.mark.parametrize("depth", SENDING_DEPTHS)
-def test_every_script_is_one(depth: str) -> None:
+def test_every_generated_script_is_accepted(depth: str) -> None:
     """The format accepts every generated script at its depth."""
     for seed in SEEDS:
         assert depth_of(parse_script(generate(depth, seed), f"{depth}-{seed}")) is Depth(depth)

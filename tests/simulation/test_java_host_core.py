@@ -142,17 +142,6 @@ def test_a_call_that_nothing_stands_for_is_named_when_it_is_reached(toy_host: Ja
     assert f"org.apache.rocketmq.client.common.ThreadLocalIndex.refused calls {call}" in str(error.value)
 
 
-def test_every_release_selects_and_sends(java_host: JavaHost) -> None:
-    """All releases select and send on one code path."""
-    send = parse_script({**SELECTION, "steps": [{"do": "send", "mode": "sync", "count": 2}]}, "send")
-    select = parse_script(SELECTION, "select")
-    releases = client_releases()
-    selected = [lines for _, lines in java_host.run_all(Job(release, "select", select) for release in releases)]
-    sent = [lines for _, lines in java_host.run_all(Job(release, "send", send) for release in releases)]
-    assert [len(lines) for lines in selected] == [3] * len(releases)
-    assert all('"status": "SEND_OK"' in line for lines in sent for line in lines)
-
-
 def test_two_hosts_print_the_same_bytes() -> None:
     """Two hosts print the same bytes for threads and waits, whatever the machine and earlier scripts."""
     jobs = [

@@ -46,18 +46,22 @@ def test_swapping_the_arms_inverts_the_ratio_and_keeps_the_decision(pairs: list[
     assert forward.ratio * backward.ratio == pytest.approx(1.0)
 
 
-def test_clopper_pearson_without_an_event_is_the_closed_form() -> None:
-    """0 of 10 has the upper limit 1 − 0.025^(1/10)."""
-    low, high = clopper_pearson(0, 10)
-    assert low == 0.0
-    assert high == pytest.approx(1 - 0.025 ** (1 / 10))
-    assert clopper_pearson(10, 10)[0] == pytest.approx(0.025 ** (1 / 10))
-    assert clopper_pearson(0, 0) == (0.0, 1.0)
-
-
-def test_clopper_pearson_of_a_textbook_case() -> None:
-    """4 of 20 has the interval 5.73 % to 43.66 %."""
-    assert list(clopper_pearson(4, 20)) == pytest.approx([0.0573, 0.4366], abs=1e-4)
+@pytest.mark.parametrize(
+    ("seen", "n", "low", "high"),
+    [
+        (0, 10, 0.0, 1 - 0.025 ** (1 / 10)),
+        (10, 10, 0.025 ** (1 / 10), 1.0),
+        (0, 0, 0.0, 1.0),
+        (0, 1, 0.0, 0.975),
+        (1, 1, 0.025, 1.0),
+        (4, 20, 0.057334, 0.436614),
+    ],
+)
+def test_the_interval_of_a_rate_is_that_of_clopper_and_pearson(seen: int, n: int, low: float, high: float) -> None:
+    """Without an event the limit is 1 − 0.025^(1/n); 4 of 20 is a textbook's case; the ends are exactly 0 and 1."""
+    found = clopper_pearson(seen, n)
+    assert found == pytest.approx((low, high), abs=1e-5)
+    assert (found[0] == 0, found[1] == 1) == (low == 0, high == 1)
 
 
 def test_pairs_needed_for_a_difference_grow_as_it_nears_the_margin() -> None:
@@ -177,13 +181,7 @@ def test_a_rate_outside_its_range_is_refused(successes: int, n: int) -> None:
         clopper_pearson(successes, n)
 
 
-def test_the_interval_of_one_observation() -> None:
-    """Once in one is at least 2.5 %, never in one at most 97.5 %."""
-    assert clopper_pearson(1, 1) == (pytest.approx(0.025), 1.0)
-    assert clopper_pearson(0, 1) == (0.0, pytest.approx(0.975))
-
-
-def test_mcnemar() -> None:
+def test_the_p_value_of_discordant_pairs_is_exact() -> None:
     """Five discordant pairs against none have p = 2 · (1/2)^5; counts that differ by one have p = 1 in either direction."""
     assert exact_mcnemar(5, 0) == pytest.approx(2 / 32)
     assert exact_mcnemar(0, 0) == exact_mcnemar(3, 3) == 1.0

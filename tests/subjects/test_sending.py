@@ -110,7 +110,7 @@ def attempts_of(transcript: Transcript) -> dict[int, list[Attempt]]:
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_a_paused_broker(name: str, stage: Staging) -> None:
+def test_attempts_at_a_paused_broker_time_out(name: str, stage: Staging) -> None:
     """
     Attempts at a paused broker time out and are reported; the send's result depends on the release.
 

@@ -56,7 +56,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def test_round_trip(tmp_path: Path) -> None:
+def test_a_table_is_written_sorted_and_read_equal(tmp_path: Path) -> None:
     """A table is written sorted and read equal, with its groups."""
     path = tmp_path / "attempts" / "01-baseline.parquet"
     table = sorted_table(TableName.ATTEMPTS, attempts([(1, 2, 0), (0, 1, 1), (0, 1, 0)]))

@@ -40,9 +40,9 @@ FAR = ratios(0.9, 2.0, 1.0, 1.7, 1.8, 0.95)
     ],
 )
 def test_without_differences_the_standing_is_the_answer(standing: Standing, verdict: Verdict) -> None:
-    """Without divergences the standing determines the verdict, and only DECISIVE conforms."""
+    """Without divergences the standing determines the verdict, only DECISIVE conforms, and the severity is the check's."""
     result = answered(evidence(standing))
-    assert (result.verdict, result.reason) == (verdict, "as measured")
+    assert (result.verdict, result.severity, result.reason) == (verdict, MUST, "as measured")
 
 
 @pytest.mark.parametrize("severity", [SHOULD, INFO])
@@ -139,7 +139,7 @@ def test_the_legal_share_is_a_measure_of_its_own() -> None:
     assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)
 
 
-def test_a_difference_of_durations_in_full() -> None:
+def test_a_difference_of_durations_has_ratio_interval_and_margin() -> None:
     """
     Twelve episodes around ×3 have ratio, interval and margin; the farthest that both arms met has 2 % more.
     """

@@ -58,7 +58,7 @@ def test_word_and_exit_code_of_gating_answers(verdicts: list[str], word: str, co
         (["CONFORMS", "ERROR info"], [FAIL], "error", 70),
     ],
 )
-def test_word_and_exit_code_by_policy_and_severity(
+def test_policy_and_severity_decide_word_and_exit_code(
     answers: list[str], policies: list[Policy], word: str, code: int
 ) -> None:
     """
@@ -82,7 +82,7 @@ def test_word_and_exit_code_by_policy_and_severity(
         ("DIVERGES", "protocol", "diverges", 1),
     ],
 )
-def test_checks_of_the_run_itself(verdict: str, check: str, word: str, code: int) -> None:
+def test_checks_of_the_run_decide_nothing(verdict: str, check: str, word: str, code: int) -> None:
     """Passed validity and protocol checks alone are nothing decisive; a protocol divergence gates."""
     assert concluded([result(verdict, check=check)]) == (word, code)
 

@@ -19,7 +19,7 @@ OFTEN, PILED = "outcomes.more-often/failed/calm", "queue.begins-alike/queue"
         (shares((4, 2), (1, 1)), 1.0),
     ],
 )
-def test_p_values_of_counts(count: PairedCounts | ComparedShares, p: float) -> None:
+def test_pairs_and_shares_have_exact_p_values(count: PairedCounts | ComparedShares, p: float) -> None:
     """Pairs are tested by McNemar, shares by Fisher: of three of three against none of three two of twenty tables are as extreme."""
     assert p_of(count) == pytest.approx(p)
 

@@ -129,17 +129,6 @@ def test_a_sample_needs_its_smallest_number_of_pairs(count: int, verdict: Verdic
     assert found.reason == (few if count < 6 else "")
 
 
-@pytest.mark.parametrize(("cut", "is_mostly_unseen"), [(0, False), (4, False), (5, True), (10, True)])
-def test_half_of_an_arms_spells_cut_short_show_no_equivalence(cut: int, is_mostly_unseen: bool) -> None:
-    """If half of an arm's ten episodes are cut short, the sample shows no equivalence."""
-    pairs = tuple(
-        EpisodePair("r", "c", n, 5e8, 5e8, Ending.FAILOVER, Ending.OPEN if n < cut else Ending.FAILOVER)
-        for n in range(10)
-    )
-    found = answer_of(PairedSample("wait", Margin(1.2, "a fifth"), pairs, 2, "no interval below"))
-    assert found.is_mostly_unseen is is_mostly_unseen
-
-
 @pytest.mark.parametrize(
     ("ratio", "spread", "alpha", "word"), [(1.21, 0.02, 0.01 / 2, "different"), (1.0, 0.25, 0.05, "equivalent")]
 )
@@ -194,21 +183,6 @@ def test_an_interval_beyond_the_margin_that_holm_does_not_believe_is_exit_2() ->
     assert "would show the clients different" in open_one.reason
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_an_estimate_beyond_the_margin_gates_whichever_arm_is_quicker(turned: bool) -> None:
-    """An estimate beyond the margin (×1.32 or its inverse) gates even if its interval reaches inside."""
-    each = (0.9, 2.0, 1.0, 1.7)
-    result = answered(ratios(*(1 / ratio if turned else ratio for ratio in each)))
-    assert (result.verdict, result.severity) == (Verdict.INCONCLUSIVE, Severity.MUST)
-
-
-def test_an_estimate_inside_the_margin_is_excused() -> None:
-    """An inconclusive estimate inside the margin (×1.07) is SHOULD."""
-    result = answered(ratios(0.8, 1.5, 0.9, 1.2))
-    assert (result.verdict, result.severity) == (Verdict.INCONCLUSIVE, Severity.SHOULD)
-    assert "would show the clients equivalent at this ratio" in result.reason
-
-
 def test_a_candidate_that_is_quicker_beyond_the_margin_diverges() -> None:
     """A candidate that waits a third of the baseline's time diverges: it gives up early."""
     result = answered(ratios(*[0.33, 0.34] * 5))
@@ -233,7 +207,9 @@ def test_equivalence_is_corrected_for_many_questions() -> None:
         (9, Verdict.DIVERGES, Severity.MUST),
     ],
 )
-def test_causes_that_differ(episodes: int, verdict: Verdict, severity: Severity) -> None:
+def test_causes_gate_at_five_per_cent_and_diverge_at_half_of_one(
+    episodes: int, verdict: Verdict, severity: Severity
+) -> None:
     """Causes that differ at p ≤ 0.05 gate (five episodes are 0.06, seven 0.016); at 0.005, nine episodes, they diverge."""
     result = answered(ratios(*[1.0] * episodes, ended=Ending.RESUMED))
     assert (result.verdict, result.severity) == (verdict, severity)
@@ -248,16 +224,9 @@ def test_causes_that_differ(episodes: int, verdict: Verdict, severity: Severity)
         ((2.0, 1.1), False),
         ((2.0, 0.5), False),
         ((2.0, 1.0, 1.0, 1.9), True),
+        ((0.5, 1.0, 1.0, 0.52), True),
     ],
 )
 def test_few_pairs_point_beyond_the_margin_only_together(each: tuple[float, ...], beyond: bool) -> None:
     """Two or three pairs point beyond the margin only together, from four on by their mean."""
     assert ratios(*each).points_beyond() is beyond
-
-
-def test_a_check_that_could_not_decide_gates() -> None:
-    """An inconclusive check without samples keeps its severity and gates with exit 2."""
-    undecided = Evidence(("r1",), "a", "loss", Standing.INDECISIVE, "not read back")
-    judgement = judge([undecided, *COMPLETE[1:]], RUN)
-    assert (judgement.results[0].verdict, judgement.results[0].severity) == (Verdict.INCONCLUSIVE, Severity.MUST)
-    assert judgement.exit_code is ExitCode.INCONCLUSIVE

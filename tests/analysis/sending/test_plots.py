@@ -108,7 +108,7 @@ def test_a_bucket_stands_for_its_durations_to_one_per_cent(duration_ns: int) -> 
     assert middle_of(bucket_of(duration_ns)) == pytest.approx(duration_ns, rel=0.0101)
 
 
-def test_quantiles_of_a_histogram() -> None:
+def test_a_quantile_lies_in_the_bucket_of_its_rank() -> None:
     """Of 90 short and 10 long durations the 0.9 quantile is short, the 0.91 quantile long."""
     short, long = bucket_of(1_000_000), bucket_of(500_000_000)
     histogram = {long: 10, short: 90}

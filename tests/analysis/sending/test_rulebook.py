@@ -103,7 +103,9 @@ def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) 
         ("go:2.1.0", ("attempts", "causes"), True),
     ],
 )
-def test_which_clients_report_causes(subject: str, capabilities: tuple[str, ...] | None, reports: bool) -> None:
+def test_causes_are_reported_by_javas_driver_and_by_who_claims_it(
+    subject: str, capabilities: tuple[str, ...] | None, reports: bool
+) -> None:
     """Java's driver and the reference always report causes, others if they declare it."""
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})

@@ -43,7 +43,7 @@ def session_of(heard: Heard, client: Client | None = None) -> Session:
     return Session(as_producer(lambda _setup, _speak: client or Willing()), heard.speak)
 
 
-def test_a_session_from_plan_to_done() -> None:
+def test_a_session_goes_from_plan_to_done() -> None:
     """A session goes from plan and setup to ready, go, sends and done."""
     heard = Heard()
     session = session_of(heard)

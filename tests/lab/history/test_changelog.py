@@ -1,6 +1,6 @@
 """Changes between releases, named by standard scripts and also found by random ones."""
 
-from rocketdiff.lab.history.changelog import BehaviourChange, EdgeChanges, changelog, changelog_data, changelog_lines
+from rocketdiff.lab.history.changelog import EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
 from rocketdiff.simulation.script.steps.sending import Select
@@ -111,10 +111,3 @@ def test_a_side_line_is_marked() -> None:
     assert "4.9.7 → 4.9.8 (side line; not on the way)" in list(changelog_lines(path, found))
     (edge,) = changelog_data(path, found)["edges"]
     assert (edge["from"], edge["to"], edge["side"]) == ("4.9.7", "4.9.8", True)
-
-
-def test_a_change_knows_its_depth() -> None:
-    """A change has the depth of its script."""
-    (change,) = found_by(by_table({"rule": {"4.8.0": 1}}))[1].changes
-    assert isinstance(change, BehaviourChange)
-    assert change.depth == "selection"

@@ -45,7 +45,7 @@ def test_between_branches_the_way_turns_at_the_common_ancestor() -> None:
     assert Edge("4.9.6", "4.9.7", side=True) in found.edges
 
 
-def test_a_release_and_itself() -> None:
+def test_the_way_from_a_release_to_itself_is_empty() -> None:
     """The path from a release to itself is empty."""
     assert way("5.3.3", "5.3.3") == Way(())
 
@@ -59,7 +59,7 @@ def test_every_release_but_the_first_has_an_edge() -> None:
     assert Edge("4.9.8", "5.0.0") not in edges
 
 
-def test_releases_on_edges() -> None:
+def test_each_release_on_a_path_is_listed_once() -> None:
     """Each release on a path is listed once."""
     assert releases_on(on_the_way("4.9.3", "5.0.0")) == ("4.9.3", "4.9.4", "5.0.0")
 

@@ -14,7 +14,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 
 
 @pytest.mark.parametrize("near_faults", [0.0, NEAR_FAULTS])
-def test_two_faithful_clients(tmp_path: Path, near_faults: float) -> None:
+def test_both_ways_of_judging_find_no_difference(tmp_path: Path, near_faults: float) -> None:
     """Both ways of judging find no difference, and only a case with kills needs more than first sends replayed."""
     run = RunDirectory.open(made_run(tmp_path, "made", 4_000, near_faults).path)
     trace = read_case(run, 1)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +11,11 @@ import pytest
 from rocketdiff.record.commands import add, check, judge, status
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import ArmRecords
+from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
 from tests.record.spark.standalone import Standalone, jvm_options, standalone
 
-NewRun = Callable[..., Path]
-
 RUNS = 6
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
 
 
 @pytest.fixture

@@ -10,16 +10,12 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask_page import ask_page
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
-from tests.analysis.synthetic import ArmRecords
+from tests.record.conftest import spoil
 
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send != 3]
 
 
 def test_the_page_has_changes_between_runs_and_releases(

@@ -16,19 +16,13 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from tests.analysis.synthetic import ArmRecords
+from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
 
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
-
-NewRun = Callable[..., Path]
-
-
-def spoil(arm: ArmRecords) -> None:
-    arm.stored = [one for one in arm.stored if one.send not in (3, 40)]
 
 
 def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path, new_run: NewRun) -> None:

@@ -68,7 +68,7 @@ def test_bodies_from_the_threshold_on_are_compressed(cluster: FakeCluster, relea
 
 
 @pytest.mark.parametrize(("release", "has_own_key"), [("4.9.8", False), ("5.0.0", True), ("5.3.3", True)])
-def test_batch_of_one(cluster: FakeCluster, release: str, has_own_key: bool) -> None:
+def test_a_batch_has_its_own_code_and_no_compression(cluster: FakeCluster, release: str, has_own_key: bool) -> None:
     """A batch has its own request code, no compression, and properties per message; from 5.0.0 it has its own id."""
     message = Message("T", b"y" * 5_000, {"own": "1"})
     with producer_of(cluster, release, start=7) as producer:
@@ -99,7 +99,7 @@ def test_batches_that_do_not_fit_together_are_refused(cluster: FakeCluster) -> N
     assert cluster["a"].stored == []
 
 
-def test_send_to_a_queue(cluster: FakeCluster) -> None:
+def test_a_send_to_a_queue_moves_no_counter(cluster: FakeCluster) -> None:
     """A send to a given queue uses this queue and does not move the counter."""
     with producer_of(cluster) as producer:
         assert producer.queues("T")[6] == Queue("broker-b", 2)
@@ -108,7 +108,7 @@ def test_send_to_a_queue(cluster: FakeCluster) -> None:
         assert producer.send(Message("T", b"x")).queue_id == 0
 
 
-def test_send_by_selector(cluster: FakeCluster) -> None:
+def test_a_selector_gets_queues_message_and_argument(cluster: FakeCluster) -> None:
     """The selector gets a copy of the queue list, the message and the argument."""
     with producer_of(cluster) as producer:
 
@@ -121,7 +121,7 @@ def test_send_by_selector(cluster: FakeCluster) -> None:
         assert len(producer.queues("T")) == 8
 
 
-def test_selectors_that_fail(cluster: FakeCluster) -> None:
+def test_a_selector_that_fails_is_a_client_error(cluster: FakeCluster) -> None:
     """A selector that raises or returns None is a client error without code; the cause is kept."""
     with producer_of(cluster) as producer:
         with pytest.raises(MQClientException, match="return null") as nothing:
@@ -177,7 +177,7 @@ def test_listener_hears_of_attempts_and_routes(cluster: FakeCluster) -> None:
     assert (route.topic, route.route, route.queues[0], len(route.queues)) == ("T", 1, ("broker-a", 0), 8)
 
 
-def test_messages_that_are_refused(cluster: FakeCluster) -> None:
+def test_invalid_bodies_and_topics_are_refused(cluster: FakeCluster) -> None:
     """Empty and oversized bodies fail with code 13, invalid topics without a code, before any request."""
     with producer_of(cluster, max_message_size=10) as producer:
         for topic, body, code in (("T", b"", 13), ("T", b"x" * 11, 13), ("", b"x", -1), ("t" * 128, b"x", -1)):
@@ -190,7 +190,7 @@ def test_messages_that_are_refused(cluster: FakeCluster) -> None:
     assert cluster.name_server.requests == []
 
 
-def test_states(cluster: FakeCluster) -> None:
+def test_sends_fail_before_start_and_after_shutdown(cluster: FakeCluster) -> None:
     """Sends fail before start() and after shutdown(), and start() works once."""
     producer = producer_of(cluster)
     with pytest.raises(MQClientException, match="created"):

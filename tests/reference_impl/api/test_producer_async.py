@@ -38,7 +38,7 @@ def test_a_result_is_called_back(cluster: FakeCluster, release: str) -> None:
     assert [stored.body for stored in cluster["a"].stored] == [b"x"]
 
 
-def test_many_sends_at_once() -> None:
+def test_each_of_many_sends_is_stored_and_called_back_once() -> None:
     """Each of 100 concurrent sends is stored once, at its own queue offset, and calls back once."""
     with FakeCluster.of("a", "b") as cluster, producer_of(cluster) as producer:
         reported = [CalledBack() for _ in range(100)]
@@ -134,7 +134,9 @@ def test_a_retry_succeeds_elsewhere(cluster: FakeCluster) -> None:
     ("release", "attempts", "raised"),
     [("4.2.0", 3, MQClientException), ("4.9.8", 3, RemotingTooMuchRequestException), ("5.3.2", 1, MQClientException)],
 )
-def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, raised: type[Exception]) -> None:
+def test_a_timeout_is_retried_up_to_5_3_1(
+    cluster: FakeCluster, release: str, attempts: int, raised: type[Exception]
+) -> None:
     """A timeout is seen a second late; the send is retried to 5.3.1, mostly in vain, and not from 5.3.2."""
     for broker in (cluster["a"], cluster["b"]):
         broker.script.extend([Silence()] * 3)
@@ -153,7 +155,7 @@ def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, rais
 @pytest.mark.parametrize(
     ("release", "attempts"), [("4.1.0-incubating", None), ("4.9.2", 1), ("4.9.3", 3), ("5.2.0", 3), ("5.3.0", 3)]
 )
-def test_a_dead_broker(release: str, attempts: int | None) -> None:
+def test_a_refused_connect_is_retried_from_4_9_3(release: str, attempts: int | None) -> None:
     """A refused connect is thrown to 4.2.0, calls back at once to 4.9.2, and is retried later."""
     reported, heard = CalledBack(), Remembered()
     with (
@@ -192,7 +194,7 @@ def has_ended(producer: Producer, heard: Remembered) -> bool:
 
 
 @pytest.mark.parametrize(("release", "attempts"), [("4.0.0-incubating", None), ("4.1.0-incubating", 3), ("5.3.3", 1)])
-def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None) -> None:
+def test_a_given_queue_is_retried_at_its_broker(cluster: FakeCluster, release: str, attempts: int | None) -> None:
     """A given queue is retried at its broker in 4.1.0, not without time left in 5.3.3; 4.0.0 never calls back."""
     cluster["b"].script.extend([Silence()] * 3)
     reported, heard = CalledBack(), Remembered()
@@ -208,7 +210,7 @@ def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None)
     assert heard.attempts == [("b", 3)] * (attempts or 1)
 
 
-def test_a_selector(cluster: FakeCluster) -> None:
+def test_a_selector_chooses_the_queue(cluster: FakeCluster) -> None:
     """A selector chooses the queue; its None is an error for the callback, with or without a timeout."""
     reported = CalledBack()
     with producer_of(cluster) as producer:
@@ -222,7 +224,9 @@ def test_a_selector(cluster: FakeCluster) -> None:
 
 
 @pytest.mark.parametrize(("release", "is_thrown"), [("4.1.0-incubating", True), ("4.3.0", False), ("5.3.3", False)])
-def test_an_unknown_topic(cluster: FakeCluster, release: str, is_thrown: bool) -> None:
+def test_an_error_before_the_first_attempt_calls_back_from_4_3_0(
+    cluster: FakeCluster, release: str, is_thrown: bool
+) -> None:
     """An error before the first attempt is thrown to 4.2.0, and calls back from 4.3.0 on."""
     reported = CalledBack()
     with producer_of(cluster, release) as producer:

@@ -75,7 +75,7 @@ def test_connection_lost_under_way_is_retried(cluster: FakeCluster, reset: bool)
     assert isinstance(heard.ended[0].error, RemotingSendRequestException)
 
 
-def test_all_brokers_dead(cluster: FakeCluster) -> None:
+def test_three_attempts_at_dead_brokers_end_in_a_client_error(cluster: FakeCluster) -> None:
     """If all brokers are dead, three attempts end in a client error with the last cause's code."""
     cluster["a"].refuse()
     cluster["b"].refuse()
@@ -86,7 +86,7 @@ def test_all_brokers_dead(cluster: FakeCluster) -> None:
 
 
 @pytest.mark.parametrize("retries", [0, 1, 10])
-def test_number_of_attempts(cluster: FakeCluster, retries: int) -> None:
+def test_a_call_makes_one_attempt_and_its_retries(cluster: FakeCluster, retries: int) -> None:
     """A call makes one attempt and the configured retries; its exception has the broker's code."""
     heard = Remembered()
     for letter in "ab":
@@ -145,7 +145,7 @@ def test_a_chosen_queue_has_one_attempt(cluster: FakeCluster) -> None:
         assert producer.faults.items == {}
 
 
-def test_a_queue_of_an_unknown_broker(cluster: FakeCluster) -> None:
+def test_a_broker_without_an_address_is_an_error(cluster: FakeCluster) -> None:
     """A broker without an address is an error without an attempt or event."""
     heard = Remembered()
     producer = producer_of(cluster, listener=heard)

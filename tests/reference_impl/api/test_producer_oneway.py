@@ -26,7 +26,7 @@ def bodies(broker: FakeBroker) -> list[bytes]:
 
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.9.8", "5.2.0", "5.3.0", "5.5.0"])
-def test_it_is_written_once(cluster: FakeCluster, release: str) -> None:
+def test_a_one_way_send_is_written_once(cluster: FakeCluster, release: str) -> None:
     """A one-way send writes one request, marked as one-way, to the thread's next queue."""
     with producer_of(cluster, release, start=7, vip_channel_enabled=False) as producer:
         producer.send_oneway(Message("T", b"1"))
@@ -47,7 +47,7 @@ def test_a_given_and_a_selected_queue(cluster: FakeCluster) -> None:
 
 
 @pytest.mark.parametrize(("release", "is_raised"), [("4.9.8", True), ("5.2.0", True), ("5.3.0", False)])
-def test_a_dead_broker(cluster: FakeCluster, release: str, is_raised: bool) -> None:
+def test_a_refused_connect_is_silent_from_5_3_0(cluster: FakeCluster, release: str, is_raised: bool) -> None:
     """A refused connect is raised to 5.2.0, silent from 5.3.0, and not retried."""
     cluster["a"].refuse()
     with producer_of(cluster, release, start=7) as producer:

@@ -40,7 +40,7 @@ def test_create_topic_key_counts_to_5_1_0(cluster: FakeCluster, release: str, as
     assert topics == ["New", asked]
 
 
-def test_unknown_topic_without_default_topic(cluster: FakeCluster) -> None:
+def test_a_send_without_any_route_fails(cluster: FakeCluster) -> None:
     """Without any route a send fails with code 10005, and a send by selector without a code."""
     with producer_of(cluster) as producer:
         with pytest.raises(MQClientException) as raised:

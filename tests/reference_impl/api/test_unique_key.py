@@ -7,12 +7,12 @@ from unittest.mock import patch
 from rocketmq_reference.api.unique_key import UniqueKeys
 
 
-def test_form() -> None:
+def test_an_id_begins_with_the_address() -> None:
     """An id has 32 upper-case hex digits and begins with the address."""
     assert re.fullmatch(r"7F000001[0-9A-F]{24}", UniqueKeys().create())
 
 
-def test_uniqueness() -> None:
+def test_ids_of_one_and_two_generators_differ() -> None:
     """Ids of one generator and of two differ."""
     one, other = UniqueKeys(), UniqueKeys()
     keys = [keys.create() for keys in (one, other) for _ in range(5_000)]

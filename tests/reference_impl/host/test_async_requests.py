@@ -34,7 +34,9 @@ def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release:
 
 
 @EITHER
-def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release: str) -> None:
+def test_asynchronous_and_synchronous_requests_share_a_connection(
+    client_of: ClientOf, server: Echo, release: str
+) -> None:
     """Asynchronous and synchronous requests share a connection, and each gets its own answer."""
     client, reported = client_of(release), RecordedEnds()
     for _ in range(20):
@@ -47,7 +49,7 @@ def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release:
 @pytest.mark.parametrize(
     ("release", "code"), [("4.3.0", RESETS), ("5.5.0", RESETS), ("5.1.3", HANGS_UP), ("5.5.0", HANGS_UP)]
 )
-def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
+def test_a_reset_fails_pending_requests_from_4_3_0(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
     """A reset fails pending requests from 4.3.0 on, an orderly close from 5.1.3 on."""
     reported = RecordedEnds()
     client_of(release).invoke_async(server, reported, Command(code))
@@ -82,7 +84,7 @@ def test_a_request_ended_by_a_scan_does_not_end_again(client_of: ClientOf, serve
     assert reported.is_quiet
 
 
-def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
+def test_a_refused_connect_is_thrown_up_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
     """A refused connect is thrown to 5.2.0; later the event loop reports it at once."""
     server.refuse()
     reported = RecordedEnds()
@@ -95,7 +97,7 @@ def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
 
 
 @pytest.mark.parametrize(("release", "ends"), [("5.3.3", 2), ("5.4.0", 1)])
-def test_a_connection_that_came_too_late(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
+def test_a_late_connection_fails_the_request(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
     """A connect longer than the timeout fails the request, to 5.3.3 twice."""
     reported = RecordedEnds()
     client_of(release).invoke_async(server, reported, Command(0), -1)
@@ -113,7 +115,7 @@ def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf,
 
 
 @EITHER
-def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> None:
+def test_one_way_requests_are_written_in_order(client_of: ClientOf, server: Echo, release: str) -> None:
     """One-way requests are written in order."""
     client = client_of(release)
     for number in range(10):

@@ -40,7 +40,9 @@ def channels() -> Iterator[Channels]:
 
 
 @pytest.mark.parametrize("serialization", list(Serialization))
-def test_answer_of_a_request(channels: Channels, server: Echo, serialization: Serialization) -> None:
+def test_a_request_is_answered_in_its_own_encoding(
+    channels: Channels, server: Echo, serialization: Serialization
+) -> None:
     """A request is answered in its own header encoding."""
     answer = channels.invoke(server.address, Command(0, {"n": "1"}, b"body", serialization=serialization), LONG_MS)
     assert (answer.ext_fields, answer.body, answer.serialization) == ({"n": "1"}, b"body", serialization)
@@ -248,7 +250,7 @@ def _send_garbage(server: Echo) -> None:
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-def test_one_connection_an_address(channels: Channels, server: Echo) -> None:
+def test_requests_to_an_address_share_one_connection(channels: Channels, server: Echo) -> None:
     """All requests to an address share one connection."""
     threads = [threading.Thread(target=lambda: channels.invoke(server.address, Command(0), LONG_MS)) for _ in range(5)]
     for each in threads:

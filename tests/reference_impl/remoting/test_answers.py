@@ -60,7 +60,7 @@ def test_other_documents_are_no_route(body: bytes) -> None:
         answers.parse_route(Command(0, body=body))
 
 
-def test_cluster_info() -> None:
+def test_a_cluster_response_is_parsed() -> None:
     """A cluster response is parsed to brokers and clusters by name."""
     body = (
         b'{"brokerAddrTable":{"a":{"brokerAddrs":{0:"h:1"},"brokerName":"a","cluster":"c"}},'
@@ -71,7 +71,7 @@ def test_cluster_info() -> None:
     assert info.clusters == {"c": frozenset({"a"})}
 
 
-def test_pull_that_found_messages(golden: dict[str, str]) -> None:
+def test_a_pull_response_has_messages_and_offsets(golden: dict[str, str]) -> None:
     """A pull response is parsed to messages and three offsets."""
     header = {"nextBeginOffset": "18", "minOffset": "0", "maxOffset": "20", "suggestWhichBrokerId": "0"}
     answer = answers.parse_pull(Command(0, header, bytes.fromhex(golden["stored-plain"])))
@@ -80,19 +80,19 @@ def test_pull_that_found_messages(golden: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("code", "status"), [(19, "NO_NEW_MSG"), (20, "NO_MATCHED_MSG"), (21, "OFFSET_ILLEGAL")])
-def test_pull_that_found_nothing(code: int, status: str) -> None:
+def test_three_codes_of_a_pull_mean_no_message(code: int, status: str) -> None:
     """Three response codes mean that no message was found, each for its own reason."""
     header = {"nextBeginOffset": "18", "minOffset": "0", "maxOffset": "20"}
     assert answers.parse_pull(Command(code, header)).status == status
 
 
-def test_pull_error() -> None:
+def test_any_other_code_of_a_pull_is_an_exception() -> None:
     """Any other code of a pull is MQBrokerException."""
     with pytest.raises(MQBrokerException):
         answers.parse_pull(Command(26))
 
 
-def test_offset_and_table() -> None:
+def test_an_offset_and_a_table_are_parsed() -> None:
     """An offset and a table of texts are parsed; a missing offset and an error code are exceptions."""
     assert answers.parse_offset(Command(0, {"offset": "7"})) == 7
     assert answers.parse_table(Command(0, body=b'{"table":{"bootTimestamp":"1"}}')) == {"bootTimestamp": "1"}

@@ -20,7 +20,7 @@ from rocketmq_reference.remoting.frames import Command, Serialization
         (requests.get_runtime_info(), RequestCode.GET_BROKER_RUNTIME_INFO, {}),
     ],
 )
-def test_simple_requests(command: Command, code: RequestCode, fields: dict[str, str]) -> None:
+def test_requests_have_code_and_fields(command: Command, code: RequestCode, fields: dict[str, str]) -> None:
     """Requests with a short header have the expected code and fields."""
     assert (command.code, dict(command.ext_fields)) == (code, fields)
 

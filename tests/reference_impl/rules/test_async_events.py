@@ -142,7 +142,7 @@ def test_a_send_that_waited_for_nothing_began_at_the_zero_of_its_clock() -> None
     assert isinstance(step, Invoke) and step.timeout_ms == 2_500
 
 
-def test_a_callback_without_a_credit() -> None:
+def test_a_callback_credits_no_broker_by_default() -> None:
     """By default a callback credits no broker."""
     callback = CallBack(CALL_TIMEOUT)
     assert (callback.broker, callback.since_ms, callback.dispatching) == (None, 0, False)

@@ -27,7 +27,7 @@ The hash of p is 112: bucket 0 of 16, before all others, and 16 of 32, after the
 """
 
 
-def test_response_codes_of_exceptions() -> None:
+def test_exceptions_have_the_codes_of_javas_client() -> None:
     """The response codes of exceptions are those of ClientErrorCode in every release (producer-behaviour 2)."""
     assert (
         attempt.CONNECT_BROKER,
@@ -136,7 +136,7 @@ def test_only_one_bit_of_a_permission_allows_writing(others: int) -> None:
         assert write_queue_numbers(route, writable_only=True) == dict.fromkeys([broker for broker, _ in queues], 1)
 
 
-def test_defaults_of_settings() -> None:
+def test_defaults_are_javas_in_every_release() -> None:
     """The defaults are those of DefaultMQProducer and ClientConfig in every release (producer-behaviour 2)."""
     assert asdict(SendSettings()) == {
         "send_latency_fault_enable": False,

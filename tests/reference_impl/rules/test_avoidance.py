@@ -56,7 +56,7 @@ def test_an_empty_table_and_nothing_acceptable_meets_a_swallowed_exception() -> 
 
 
 @pytest.mark.parametrize(("release", "queue"), [("5.0.0", "b0"), ("5.1.0", "a0")])
-def test_a_walk_over_the_overflow(release: str, queue: str) -> None:
+def test_a_guarded_walk_continues_at_0_after_max(release: str, queue: str) -> None:
     """
     Three queues a0 a1 b0, all avoided; the counter returns MAX (position 1).
 

@@ -7,7 +7,7 @@ from rocketmq_reference.rules.client import background
 from rocketmq_reference.rules.client.remoting_rules import ScanTimes
 
 
-def test_times_of_every_release() -> None:
+def test_constants_have_the_values_of_java() -> None:
     """
     The constants have the values of the Java sources, in milliseconds.
 

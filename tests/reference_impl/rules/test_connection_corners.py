@@ -124,7 +124,7 @@ def test_the_time_that_a_request_did_not_have(left: int) -> None:
     assert request.left_ms == left and made.open_to("a") == 1
 
 
-def test_who_waits_no_more() -> None:
+def test_a_request_is_over_after_answer_timeout_or_failed_connect() -> None:
     """A request is over after its answer, its timeout or a failed connect."""
     made = client("5.1.4")
     answered, expired = written(made, Kind.SYNC), written(made, Kind.SYNC, timeout=100)

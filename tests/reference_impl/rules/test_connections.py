@@ -94,7 +94,7 @@ def test_shutting_down_closes_every_connection() -> None:
         assert made.close_all() == ()
 
 
-def test_the_connection_of_an_address() -> None:
+def test_an_address_has_its_connection_until_it_is_forgotten() -> None:
     """An address has a connection from its first request until that connection is forgotten."""
     made = client("5.5.0")
     assert made.current("a") is None

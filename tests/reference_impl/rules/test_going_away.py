@@ -27,7 +27,7 @@ def test_from_5_2_0_going_away_writes_the_request_again(release: str) -> None:
 
 
 @pytest.mark.parametrize(("release", "again"), [("5.2.0", False), ("5.3.0", False), ("5.3.1", True), ("5.3.2", True)])
-def test_going_away_again_within_a_minute(release: str, again: bool) -> None:
+def test_a_client_reconnects_once_a_minute_up_to_5_3_0(release: str, again: bool) -> None:
     """To 5.3.0 a client reconnects at most once in 60 s."""
     made = client(release)
     redirected(made, written(made, Kind.ASYNC), 0)
@@ -43,7 +43,7 @@ def test_going_away_again_within_a_minute(release: str, again: bool) -> None:
 
 
 @pytest.mark.parametrize(("release", "error"), [("5.2.0", None), ("5.3.0", REFUSED), ("5.3.2", REFUSED)])
-def test_going_away_to_nowhere(release: str, error: str | None) -> None:
+def test_a_refused_reconnect_returns_go_away_in_5_2_0(release: str, error: str | None) -> None:
     """If the reconnect is refused, 5.2.0 returns the GO_AWAY answer; later the request fails."""
     made = client(release)
     request = written(made, Kind.ASYNC)

@@ -19,7 +19,7 @@ from tests.reference_impl.rules.toys import ScriptedTape
         (index.RESETTABLE, [INT_MAX, 0, 1, 2]),
     ],
 )
-def test_overflow(rule: IndexRule, numbers: list[int]) -> None:
+def test_the_index_continues_after_max_as_in_java(rule: IndexRule, numbers: list[int]) -> None:
     """Each generation continues after MAX as its Java class does."""
     counter = ThreadIndex(rule, INT_MAX - 1)
     assert [counter.next(ScriptedTape()) for _ in numbers] == numbers
@@ -36,7 +36,7 @@ def test_overflow(rule: IndexRule, numbers: list[int]) -> None:
         (index.RESETTABLE, INT_MAX - 3),
     ],
 )
-def test_a_negative_start(rule: IndexRule, first: int) -> None:
+def test_a_negative_start_is_made_positive_or_masked(rule: IndexRule, first: int) -> None:
     """A start drawn as −5 is made positive to 4.9.8, and only masked from 5.0.0."""
     assert ThreadIndex(rule).next(ScriptedTape(-5)) == first
 

@@ -13,7 +13,7 @@ def request(number: int, connection: Connection, left_ms: int = 3_000) -> Reques
     return Request(number, Kind.ASYNC, 3_000, 0, connection, connection, left_ms)
 
 
-def test_numbers() -> None:
+def test_a_retry_counts_before_it_takes_its_number() -> None:
     """To 4.6.1 a retry counts before it takes its number, so the next request gets the same one."""
     for release, numbers in (("4.6.1", [0, 2, 2]), ("4.7.0", [0, 1, 2])):
         made = pending(release)

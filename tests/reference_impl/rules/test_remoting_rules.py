@@ -18,7 +18,7 @@ from rocketmq_reference.rules.client.remoting_rules import LateClose
         ("5.1.4", 2_999, 1),
     ],
 )
-def test_time_left_to_wait(release: str, spent: int, left: int | None) -> None:
+def test_connecting_counts_from_4_3_0(release: str, spent: int, left: int | None) -> None:
     """Of 3 000 ms, connecting counts from 4.3.0; from 5.1.4 a request with exactly 0 ms left is not written."""
     assert dialect_of(release).client.remoting.time_left_ms(3_000, spent) == left
 

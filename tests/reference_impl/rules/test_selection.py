@@ -21,7 +21,7 @@ def test_three_brokers_old_kind_can_return_and_new_kind_does_not_skip_c() -> Non
     assert Toy(OLD, "a1 b1 c1", index=2).plain("b") == "a0"
 
 
-def test_old_walk_over_the_overflow() -> None:
+def test_the_old_walk_continues_at_position_0_after_max() -> None:
     """At MAX the old walk continues at abs(MIN) = MIN, which is clamped to position 0: b1, then a0."""
     toy = Toy(OLD, "a1 b1", index=INT_MAX - 1)
     assert toy.plain("b") == "a0"

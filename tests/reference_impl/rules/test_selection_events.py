@@ -243,7 +243,9 @@ GONE = AttemptResult.failed("MQClientException")
         ("5.3.3", True, TIMEOUT, Charged("a", 7, 10_000, isolated=True, reachable=False)),
     ],
 )
-def test_charges_of_failures(release: str, detector: bool, result: AttemptResult, charged: Charged) -> None:
+def test_a_failure_is_charged_by_its_kind(
+    release: str, detector: bool, result: AttemptResult, charged: Charged
+) -> None:
     """
     A failure after 7 ms is charged as in section 3.6 of the behaviours.
 

@@ -39,7 +39,7 @@ def test_spending_exactly_the_budget_leaves_an_attempt_with_no_time() -> None:
 
 
 @pytest.mark.parametrize(("release", "timeouts"), [("5.3.2", [3_000, 2_000, 1_000]), ("5.3.3", [800, 800, 1_000])])
-def test_a_cap_for_each_attempt_but_the_last(release: str, timeouts: list[int]) -> None:
+def test_each_attempt_but_the_last_is_capped(release: str, timeouts: list[int]) -> None:
     """From 5.3.3 a setting limits each attempt but the last."""
     toy = Toy(release, send_msg_max_timeout_per_request_ms=800)
     loop = toy.loop()

@@ -41,14 +41,14 @@ def brokers_tried(name: str, release: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("release", FIRST_PICK_STAYS)
-def test_the_published_program_when_all_succeeds(release: str) -> None:
+def test_the_published_program_stays_at_broker1_when_all_succeeds(release: str) -> None:
     """Up to 4.7.1 the published program uses broker1, broker2, then broker1 eight times."""
     expected = [("broker1",), ("broker2",), *[("broker1",)] * 8]
     assert brokers_tried("published-program-success", release) == expected
 
 
 @pytest.mark.parametrize("release", FIRST_PICK_STAYS)
-def test_the_published_program_when_all_fails(release: str) -> None:
+def test_the_published_program_retries_broker1_when_all_fails(release: str) -> None:
     """Up to 4.7.1 failed sends try (broker1, broker1), (broker2, broker1), then (broker1, broker1) eight times."""
     expected = [("broker1", "broker1"), ("broker2", "broker1"), *[("broker1", "broker1")] * 8]
     assert brokers_tried("published-program-failure", release) == expected

@@ -71,7 +71,7 @@ def test_scripts_that_follow_form_no_circle() -> None:
     assert not [name for name in follows if leads_to_itself(name, ())]
 
 
-def test_shallower_sets() -> None:
+def test_the_set_of_a_depth_includes_shallower_ones() -> None:
     """The set of a depth includes those of shallower depths."""
     sizes = [len(up_to(depth, load_standard())) for depth in Depth]
     assert sizes == sorted(set(sizes))

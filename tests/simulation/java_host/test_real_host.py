@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from rocketdiff.core.errors import HarnessError, UsageError
-from rocketdiff.simulation.java_host import JavaHost, Job
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Script, parse_script
 from tests.simulation.script.examples import EXAMPLE
 
@@ -25,27 +25,14 @@ def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
     assert lines[4]["dump"]["faults"]["a"] == {"latency_ms": 5, "available_at_ms": 600_000, "reachable": True}
 
 
-def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None:
-    """One process runs 4.0.0, which retries, and 5.5.0, where the first attempt used up the shared timeout (from 4.3.0)."""
-    refused = script(
-        {"do": "broker", "name": "a", "answers": "timeout"},
-        {"do": "send", "mode": "sync"},
-        start_index=[7],
-        expired_wait_extra_ms=1,
-        settings={"vip_channel_enabled": False},
+def test_an_unused_connection_is_closed_after_two_minutes(java_host: JavaHost) -> None:
+    """An unused connection is closed 120 s after its last traffic, the heartbeat at 1 s."""
+    dump = {"do": "dump", "parts": ["connections"]}
+    steps = ({"do": "advance", "ms": 120_999}, dump, {"do": "advance", "ms": 1}, dump)
+    lines = java_host.run(
+        "5.5.0", "S", script(*steps, depth="remoting", settings={"heartbeat_broker_interval_ms": 600_000})
     )
-    jobs = [Job(release, "S", refused) for release in ("4.0.0-incubating", "5.5.0", "4.0.0-incubating")]
-    answers = [json.loads(lines[0])["send"] for _, lines in java_host.run_all(jobs)]
-    assert answers[0] == answers[2]
-    assert [attempt["outcome"] for attempt in answers[0]["attempts"]] == ["timeout", "ok"]
-    assert answers[0]["elapsed_ms"] == 3_001
-    assert answers[1]["exception"] == "RemotingTooMuchRequestException"
-
-
-def test_the_remoting_depth_runs(java_host: JavaHost) -> None:
-    """An asynchronous send runs over a scripted connection."""
-    (line,) = java_host.run("5.3.3", "S", script({"do": "send", "mode": "async"}, {"do": "advance", "ms": 10}))
-    assert json.loads(line)["send"]["status"] == "SEND_OK"
+    assert [json.loads(line)["dump"]["connections"] for line in lines] == [{"a": 1, "b": 1}, {}]
 
 
 def test_a_script_without_end_is_a_usage_error(java_host: JavaHost) -> None:
@@ -64,9 +51,3 @@ def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> N
     with pytest.raises(UsageError, match="1000001 of them since the last answer; try: longer intervals"):
         java_host.run("5.3.3", "polling", polling)
     assert java_host.run("5.3.3", "S", script({"do": "select"}))
-
-
-def test_an_unknown_release_is_refused_with_its_nearest(java_host: JavaHost) -> None:
-    """An unknown release is refused with its nearest."""
-    with pytest.raises(HarnessError, match=r"saw 4\.7\.9; try: 4\.9\.7|4\.7\.1"):
-        java_host.run("4.7.9", "S", script({"do": "select"}))

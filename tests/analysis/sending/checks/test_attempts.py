@@ -46,7 +46,7 @@ STORED = tried(10 * S, 11 * S, status=RESERVE)
         ),
     ],
 )
-def test_which_attempts_are_decisions(
+def test_attempts_before_a_wrong_queue_are_decisions(
     each: tuple[Attempt, ...], judgement: SendJudgement | None, seen: dict[str, int], bound: dict[str, int]
 ) -> None:
     """Attempts before a wrong queue or attempt are decisions; each situation is met once per send."""

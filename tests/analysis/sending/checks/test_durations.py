@@ -126,7 +126,7 @@ def test_two_blocked_attempts_are_waited_for_together() -> None:
         ),
     ],
 )
-def test_how_a_failover_ended(success: Attempt, faults: list[FaultRecord], ending: str) -> None:
+def test_a_success_during_the_outage_is_a_failover(success: Attempt, faults: list[FaultRecord], ending: str) -> None:
     """A success during the outage, on a broker not just resumed, is a failover; otherwise the pause was over first."""
     ((_, _, _, ended),) = values(facts([blocked(AT)], [success], faults=faults), WHOLE.sample)
     assert ended == ending

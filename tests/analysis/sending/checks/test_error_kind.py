@@ -22,7 +22,7 @@ from tests.analysis.sending.checks.builders import RESERVE, SLOW, facts_alone, j
         ({"status": None}, judged(), None, None),
     ],
 )
-def test_which_ends_are_decisions(
+def test_ends_judged_to_the_end_are_decisions(
     row: dict[str, Any], judgement: SendJudgement | None, seen: str | None, met: str | None
 ) -> None:
     """All ends other than SEND_OK are counted; those judged to the end are decisions."""

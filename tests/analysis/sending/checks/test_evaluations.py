@@ -88,7 +88,7 @@ def test_measures_are_reported_for_both_arms(
     assert figures(evidence)[: len(wanted)] == wanted
 
 
-def test_further_measures() -> None:
+def test_lateness_exceptions_and_callbacks_are_measured() -> None:
     """Mean lateness, exceptions, callbacks and excused callbacks are measures."""
     late = delay.evaluate(case_of(tallied(2, 4, "delay.lateness", "delivered", 7.5)))
     assert figures(late)[2:] == [

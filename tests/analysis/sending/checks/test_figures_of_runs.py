@@ -91,7 +91,7 @@ def test_measures_have_their_unit_and_their_total(found: Found) -> None:
     }
 
 
-def test_figures_of_a_pause(found: Found) -> None:
+def test_timeouts_under_a_pause_are_counted(found: Found) -> None:
     """
     In 4.2.0 five of 200 sends per arm time out while broker-b is paused for 3 s.
 

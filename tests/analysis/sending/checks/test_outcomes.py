@@ -356,7 +356,9 @@ def test_a_broker_waiting_for_its_slave_cannot_answer_send_ok(
         ),
     ],
 )
-def test_failures_without_a_cause(row: dict[str, Any], attempts: list[Attempt], signature: str | None) -> None:
+def test_a_failure_without_a_cause_is_noted_once_a_send(
+    row: dict[str, Any], attempts: list[Attempt], signature: str | None
+) -> None:
     """
     In calm every failure needs a cause, except a timeout or an asynchronous attempt's hidden end; it is noted once per send.
     """

@@ -390,7 +390,7 @@ def with_connections(run: RunDirectory, *candidate: Mapping[str, int]) -> RunDir
     ],
     ids=["a spare", "two too many", "a release that leaks by rule", "that release in calm", "one in each of 11 cases"],
 )
-def test_connections_left_open(
+def test_more_than_one_spare_connection_diverges(
     stories: Sequence[Story],
     release: str,
     held: Mapping[str, int],
@@ -433,7 +433,7 @@ class Begins(Story):
     ],
     ids=["one broker", "each broker's last queue", "any queue"],
 )
-def test_clients_that_begin_alike(
+def test_threads_that_start_at_one_broker_diverge(
     cases: int,
     allowed: Callable[[tuple[str, int]], bool],
     level: str | None,

@@ -130,7 +130,7 @@ RETRYING = replace(CALM, settings=replace(CALM.settings, retry_another_broker_wh
     ],
     ids=["hidden", "hidden from a callback", "returned", "to be retried"],
 )
-def test_a_status_that_the_wire_saw_otherwise(
+def test_a_status_other_than_the_wires_diverges(
     story: ModeStory, returned: bool, found: set[str], new_run: NewRun
 ) -> None:
     """A client that reports SEND_OK for FLUSH_DISK_TIMEOUT diverges; a call that returned it, unlike the hook, does not."""

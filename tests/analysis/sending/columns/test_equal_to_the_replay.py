@@ -55,7 +55,7 @@ EVERY = [*STORIES, BEFORE_1_7]
 
 
 @pytest.mark.parametrize("story", EVERY)
-def test_a_faithful_client(cases: Cases, story: str) -> None:
+def test_facts_of_faithful_clients_are_equal(cases: Cases, story: str) -> None:
     """For two faithful clients the facts are equal, and most sends never become objects."""
     assert in_columns(cases[story]).slow.mean() < 0.4
     here, there = both_ways(cases[story])
@@ -64,7 +64,7 @@ def test_a_faithful_client(cases: Cases, story: str) -> None:
 
 @settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
 @given(story=st.sampled_from(EVERY), planted=st.lists(changes, min_size=1, max_size=3))
-def test_whatever_is_changed(cases: Cases, story: str, planted: list[Change]) -> None:
+def test_facts_of_changed_rows_are_equal(cases: Cases, story: str, planted: list[Change]) -> None:
     """The facts are equal after one to three changes, lost or repeated rows."""
     trace = changed(cases[story], planted)
     assume(is_sorted(trace))
@@ -89,7 +89,7 @@ def test_an_attempt_that_ends_before_it_begins(cases: Cases) -> None:
     assert here == there
 
 
-def test_many_short_stretches(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_length_of_a_stretch_changes_no_fact(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     """The length of a stretch does not change the facts."""
     monkeypatch.setattr("rocketdiff.analysis.sending.columns.observed.STRETCH", 7)
     monkeypatch.setattr(columns_module, "MOST_SLOW", 1.0)

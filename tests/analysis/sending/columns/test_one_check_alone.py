@@ -65,7 +65,7 @@ def assert_alike(trace: CaseTrace, checks: Collection[str], *, plainly: bool) ->
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
 @pytest.mark.parametrize("story", EVERY)
-def test_of_faithful_clients(cases: Cases, story: str, plainly: bool) -> None:
+def test_a_check_alone_gives_its_facts_of_faithful_clients(cases: Cases, story: str, plainly: bool) -> None:
     """Each check alone gives its facts of faithful clients."""
     assert_alike(cases[story], CHECKS, plainly=plainly)
 
@@ -77,7 +77,9 @@ def test_of_faithful_clients(cases: Cases, story: str, plainly: bool) -> None:
     check=st.sampled_from(sorted(CHECKS)),
     plainly=st.booleans(),
 )
-def test_whatever_is_changed(cases: Cases, story: str, planted: list[Change], check: str, plainly: bool) -> None:
+def test_a_check_alone_gives_its_facts_of_changed_rows(
+    cases: Cases, story: str, planted: list[Change], check: str, plainly: bool
+) -> None:
     """A check alone gives its facts after one to three changes, lost or repeated rows."""
     trace = changed(cases[story], planted)
     assume(is_sorted(trace))
@@ -96,7 +98,7 @@ def test_of_a_run_that_is_shipped() -> None:
                 assert alone == silver(whole, wanted), (entry.name, wanted)
 
 
-def test_some_checks_together(cases: Cases) -> None:
+def test_two_checks_give_the_facts_of_both(cases: Cases) -> None:
     """Two checks together give both checks' facts in order."""
     for plainly in (False, True):
         checks = {"loss", "queue-choice"}

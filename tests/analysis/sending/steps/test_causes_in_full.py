@@ -203,7 +203,7 @@ def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
         (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 0, Cause.NONE),
     ],
 )
-def test_answers_of_a_broker(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
+def test_each_fault_explains_its_own_codes(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
     """Each fault explains its own codes at its own broker; flow control nine seconds ago explains none."""
     assert causes(fault(inject_ns, inject_ns + 2, kind, node)).of(0, "broker-b", BEGIN, END, REFUSED, code) is cause
 

@@ -37,7 +37,9 @@ NO_EXCUSE = Excuses(HeldConnections(None, ()))
         (None, (tried(11 * S, 12 * S),), Phase.PAUSED),
     ],
 )
-def test_the_phase_of_a_send(row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase) -> None:
+def test_a_send_has_the_phase_of_its_first_attempt(
+    row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase
+) -> None:
     """A send has the phase of its first attempt, or of its start if it returned without one."""
     whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
     (one,) = attempts_in_context([SendView(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))

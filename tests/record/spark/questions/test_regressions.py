@@ -61,7 +61,7 @@ def changes_of(
     return {row["signature"].removeprefix("loss."): tuple(row[name] for name in names) for row in rows}
 
 
-def test_states_over_time(spark: SparkSession) -> None:
+def test_a_signature_is_new_gone_or_unchanged_over_time(spark: SparkSession) -> None:
     """
     A signature is new, gone or unchanged over eight runs; a run without a decisive answer does not count.
 
@@ -125,7 +125,7 @@ def test_planted_regressions_are_found_and_none_else(spark: SparkSession) -> Non
     assert len(rows) == 2 * len(letters)
 
 
-def test_weeks_of_a_signature(spark: SparkSession) -> None:
+def test_each_week_has_the_interval_of_its_rate(spark: SparkSession) -> None:
     """The Wilson interval of 2 of 7 runs in a week is 0.082 to 0.641."""
     marks = ["-", "a", "-", "a", "-", "-", "-", "a"]
     rows = signature_history(seen(spark, days(marks))).toArrow().to_pylist()
@@ -136,7 +136,7 @@ def test_weeks_of_a_signature(spark: SparkSession) -> None:
     assert (round(rows[0]["low"], 3), round(rows[0]["high"], 3)) == (0.082, 0.641)
 
 
-def test_changes_by_new_rules(spark: SparkSession) -> None:
+def test_rules_are_compared_on_cases_that_both_judged(spark: SparkSession) -> None:
     """Old and new rules are compared only for cases that both have judged."""
     columns = "run string, case bigint, owner string, signature string, count bigint"
     before = spark.createDataFrame(
@@ -158,7 +158,7 @@ def test_changes_by_new_rules(spark: SparkSession) -> None:
     ("row", "asked_since", "code"),
     [(("new", ""), 9, 1), (("new", "known-1"), 9, 0), (("gone", ""), 9, 0), (None, 9, 0), (None, 0, 5)],
 )
-def test_exit_codes(row: tuple[str, str] | None, asked_since: int, code: int) -> None:
+def test_a_new_undeclared_signature_exits_with_1(row: tuple[str, str] | None, asked_since: int, code: int) -> None:
     """The exit code is 1 for a new undeclared signature, 0 for none, and 5 if nothing was asked."""
     rows = () if row is None else ({"state": row[0], "declared_by": row[1]},)
     assert code_of(Regressions(2, 2, asked_since, rows), frozenset({"new"})) == code
