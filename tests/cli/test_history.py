@@ -27,11 +27,7 @@ SCRIPTS = resource("fixtures/simulation/scripts")
         (["changelog", "4.9.8", "4.9.8"], "the same release"),
         (["groups", "--depth", "deep"], "deep"),
         (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--scenarios", "."], "--scenarios"),
-        (["identify", "no-such-file", "--subject", "java:5.3.3"], "--subject"),
-        (["identify", "no-such-file", "--arm", "baseline", "--case", "1"], "--arm --case"),
-        (["identify", ".", "--script", str(SCRIPTS / "retry-walk.json")], "--script with a file"),
-        (["identify", "no-such-run"], "a run directory, or a file of answers; saw no no-such-run"),
-        (["identify", "no-such-file", "--script", str(SCRIPTS / "retry-walk.json")], "no-such-file"),
+        (["identify", "no-such-run"], "no-such-run"),
     ],
 )
 def test_bad_arguments_are_named_with_exit_code_4(
@@ -72,20 +68,6 @@ def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> N
     assert [change["behaviour"] for change in edge["changes"]] == ["unreachable-broker"]
     assert "gets messages all the same" in edge["changes"][0]["sentence"]
     assert reported["unchanged"] == [{"from": "5.2.0", "to": "5.3.0", "side": False}]
-
-
-@pytest.mark.slow
-def test_identify_answers_that_simulate_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`identify` explains the answers of 4.8.0 by no other release, and altered ones by none."""
-    script = str(SCRIPTS / "index-overflow.json")
-    guarded(["simulate", "--subject", "java:4.8.0", "--script", script])
-    answers = tmp_path / "answers.ndjson"
-    answers.write_text(capsys.readouterr().out)
-    assert guarded(["identify", str(answers), "--script", script]) == ExitCode.CONFORMS
-    assert capsys.readouterr().out.splitlines()[0] == "behaves like 4.8.0"
-    answers.write_text(answers.read_text().replace('"queue_id": 1', '"queue_id": 2'))
-    assert guarded(["identify", str(answers), "--script", script, "--json"]) == ExitCode.DIVERGES
-    assert json.loads(capsys.readouterr().out)["releases"] == []
 
 
 @pytest.mark.parametrize("option", ["--markdown", "--html"])
