@@ -117,7 +117,7 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("changelog", "4.7.1", "5.3.3", "--depth", "bottom"),
     ("groups", "--depth", "bottom"),
     ("groups", "--markdown", "empty"),
-    ("groups", "--html", "missing/groups.html"),
+    ("groups", "--markdown", "missing/groups.md"),
     *(("simulate", "--subject", subject, "--script", "script.json") for subject in ("java:9.9.9", "cpp:2.1.0", "toy:x", "")),
     *(("simulate", "--subject", "java:5.3.3", "--script", file) for file in ("missing.json", "empty", "file.txt", "ü.json")),
     ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--script", "script.json"),

@@ -100,7 +100,6 @@ def groups(
     ] = None,
     depth: Annotated[str | None, typer.Option(help="Only down to selection, send-loop or remoting.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the whole page as Markdown.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the whole page as HTML.")] = None,
     fresh: FreshOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,13 +110,12 @@ def groups(
     from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
     deepest = SENDING_DEPTHS.index(depth_named(depth)) if depth else len(SENDING_DEPTHS) - 1
-    pages = [(path, page) for path, page in ((markdown, groups_page.markdown), (html, groups_page.html)) if path]
-    for path, _ in pages:
-        require_writable(path)
+    if markdown:
+        require_writable(markdown)
     own = tuple(map(release_of, builds or ()))
     report, rows = all_groups(SENDING_DEPTHS[: deepest + 1], own, fresh=fresh)
-    for path, page in pages:
-        write_page(path, page(report, rows))
+    if markdown:
+        write_page(markdown, groups_page.markdown(report, rows))
     _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))
 
 
