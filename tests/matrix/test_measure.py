@@ -45,15 +45,6 @@ def cells(measured: CampaignState, row: str) -> list[MatrixCell]:
     return [cell for column in columns for cell in column.cells if cell.row == row]
 
 
-def test_finished_runs_are_taken_over(runs: Imitation, tmp_path: Path) -> None:
-    """A second call runs nothing, finds the same runs and says so."""
-    first, output = made(tmp_path), list[str]()
-    again = made(tmp_path, printed=output)
-    assert runs.made == [("java:4.7.1", 1), ("java:4.9.8", 1)]
-    assert again.finished == first.finished
-    assert output == [f"2 of 2 runs are taken over from {tmp_path / 'out' / 'runs'}"]
-
-
 def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_path: Path) -> None:
     """An added subject costs only its own run; another seed is a new run of every subject."""
     made(tmp_path)
