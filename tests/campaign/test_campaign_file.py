@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rocketdiff.campaign.file_format import read
-from rocketdiff.campaign.plan import RunSetting
+from rocketdiff.campaign.plan import PlannedRun, RunSetting
 from rocketdiff.releases.catalogue import client_releases
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -24,5 +24,13 @@ def test_a_run_is_made_of_each_suite_seed_and_setting() -> None:
         "all, seed 7, servers 4.9.7, wire",
         "all, seed 7, servers 5.3.3, external:cluster.yaml, security security.yaml",
     ]
+    chosen = [PlannedRun(work.suite, work.patterns) for work in first.work[::3]]
+    assert chosen == 2 * [PlannedRun("quick"), PlannedRun("wire"), PlannedRun(None, ("ordered/*",))]
     assert campaign.simulation is not None
     assert (campaign.simulation.releases, campaign.simulation.seeds) == (client_releases(), (1, 2))
+
+
+def test_the_first_run_of_every_subject_comes_before_the_second_of_any() -> None:
+    """Every subject's first run comes before any second run, so that a stopped campaign covers every subject."""
+    plan = read(FIXTURES / "campaign-format" / "valid-pass" / "everything.yaml").plan
+    assert [entry.spec for entry, _ in plan.runs()] == 3 * ["java:4.7.1", "python:5.3.3"] + 15 * ["java:4.7.1"]

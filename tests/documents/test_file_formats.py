@@ -60,7 +60,7 @@ FORMATS = (
         campaign_file.read,
         campaign_file.schema,
         lambda campaign: list(campaign.plan.runs()),
-        ("campaign.yaml",),
+        ("campaign.yaml", "matrix.yaml"),
     ),
     Format(
         "cluster",

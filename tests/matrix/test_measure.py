@@ -8,15 +8,15 @@ import msgspec
 import pytest
 
 from rocketdiff.campaign import finished_runs, measure
+from rocketdiff.campaign.file_format import read
 from rocketdiff.campaign.measure import CampaignRunner, CampaignState
 from rocketdiff.campaign.plan import CampaignPlan
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, TraceError, UsageError
 from rocketdiff.documents import files
 from rocketdiff.matrix import badge, command, html, markdown
 from rocketdiff.matrix import document as matrix_document
-from rocketdiff.matrix.command import NOT_RUN, document_of
+from rocketdiff.matrix.command import document_of
 from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument
-from rocketdiff.matrix.file_format import read
 from tests.campaign.imitation import Imitation, Killed, in_a_child
 from tests.matrix import stories
 
@@ -34,7 +34,7 @@ def runs() -> Iterator[Imitation]:
 def made(
     tmp_path: Path, text: str = TWO, *, printed: list[str] | None = None, at_most: int | None = None
 ) -> CampaignState:
-    plan = read(stories.write(tmp_path / "m.yaml", text))
+    plan = read(stories.write(tmp_path / "m.yaml", text)).plan
     measuring = CampaignRunner(plan, tmp_path / "out", (printed if printed is not None else list[str]()).append)
     measuring.prepare()
     return measuring.run(at_most)
@@ -43,15 +43,6 @@ def made(
 def cells(measured: CampaignState, row: str) -> list[MatrixCell]:
     columns = document_of(measured, command="").columns
     return [cell for column in columns for cell in column.cells if cell.row == row]
-
-
-def test_finished_runs_are_taken_over(runs: Imitation, tmp_path: Path) -> None:
-    """A second call runs nothing, finds the same runs and says so."""
-    first, output = made(tmp_path), list[str]()
-    again = made(tmp_path, printed=output)
-    assert runs.made == [("java:4.7.1", 1), ("java:4.9.8", 1)]
-    assert again.finished == first.finished
-    assert output == [f"2 of 2 runs are taken over from {tmp_path / 'out' / 'runs'}"]
 
 
 def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_path: Path) -> None:
@@ -77,7 +68,7 @@ def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> No
     """Runs can be made a few at a time."""
     measured = made(tmp_path, at_most=1)
     assert [(cell.state, cell.reason) for cell in cells(measured, "loss")] == [
-        (CellState.DIFFERS, ""), (CellState.NOT_MEASURED, NOT_RUN),
+        (CellState.DIFFERS, ""), (CellState.NOT_MEASURED, "not run yet"),
     ]  # fmt: skip
     assert [cell.state for cell in cells(made(tmp_path, at_most=1), "loss")] == [CellState.DIFFERS, CellState.DIFFERS]
 
@@ -202,7 +193,7 @@ def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
 
     The second call makes exactly the runs without a record, and each has one directory.
     """
-    plan = read(stories.write(tmp_path / "m.yaml", TWO))
+    plan = read(stories.write(tmp_path / "m.yaml", TWO)).plan
     monkeypatch.setattr(html, "render", lambda _: "a page")  # rendering is no moment and takes most of the time
     moment = 0
     while not in_a_child(lambda: made_until(moment, plan, tmp_path / str(moment), runs)):  # noqa: B023 - ends before the next

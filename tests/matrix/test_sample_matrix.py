@@ -5,10 +5,10 @@ import json
 import jsonschema
 import msgspec
 
+from rocketdiff.campaign.file_format import read
 from rocketdiff.core.resources import resource
 from rocketdiff.matrix import badge, html, markdown
 from rocketdiff.matrix.document import CellState, MatrixDocument
-from rocketdiff.matrix.file_format import read
 
 FOLDER = resource("reports/sample-matrix")
 DOCUMENT = msgspec.json.decode((FOLDER / "matrix.json").read_bytes(), type=MatrixDocument)
@@ -29,7 +29,7 @@ def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
     """The sample is small, and has its file's columns and a reason in every unmeasured cell."""
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
     assert DOCUMENT.command.split()[:2] == ["rocketdiff", "matrix"]
-    plan = read(resource(DOCUMENT.command.split()[2]))
+    plan = read(resource(DOCUMENT.command.split()[2])).plan
     assert [column.spec for column in plan.entries] == [column.spec for column in DOCUMENT.columns]
     for column in DOCUMENT.columns:
         for cell in column.cells:

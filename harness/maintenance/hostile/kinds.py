@@ -9,14 +9,13 @@ from random import Random
 from maintenance.hostile.mutations import mutated_json, mutated_yaml
 from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.calibration import journal
-from rocketdiff.campaign import file_format as campaign_file
+from rocketdiff.campaign import file_format
 from rocketdiff.cluster.external import cluster_file, undo_log
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging import gate_rates, ledgers
 from rocketdiff.judging.run_info import describe
-from rocketdiff.matrix import file_format
 from rocketdiff.report.document import build, encode
 from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import loading
@@ -70,21 +69,6 @@ CONTROLS = """\
 """
 
 
-MATRIX = """\
-format: 1
-baseline: java:5.3.3
-subjects: [java:4.7.1, {subject: 'exec:./mine', baseline: 'java:5.5.0', suites: [quick, all], scenarios: ['delay/*'], seeds: [1, 2]}]
-title: ours
-suites: [wire]
-server: 5.3.3
-cluster: processes
-wire: true
-strict: true
-ledgers: [ours.yaml]
-shipped_ledgers: false
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of document; ``file``: its name in a folder."""
@@ -102,15 +86,13 @@ def kinds() -> tuple[Kind, ...]:
     shipped = [path.read_text() for path in ledgers.shipped_files()]
     clusters = [path.read_text() for path in sorted(resource("fixtures/cluster-format/valid-pass").glob("*.yaml"))]
     campaigns = [path.read_text() for path in sorted(resource("fixtures/campaign-format/valid-pass").glob("*.yaml"))]
-    matrices = (resource("fixtures/examples/matrix.yaml").read_text(), MATRIX)
     scripts = [path.read_text() for path in sorted(resource("fixtures/simulation/scripts").rglob("*.json"))]
     run = (Path(__file__).parents[3] / "tests" / "older_run" / "run.json").read_text()
     return (
         Kind("scenario", "s.yaml", tuple(scenarios), mutated_yaml, loading.load),
         Kind("ledger", "l.yaml", tuple(shipped), mutated_yaml, ledgers.read),
         Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, cluster_file.read),
-        Kind("matrix file", "m.yaml", matrices, mutated_yaml, file_format.read),
-        Kind("campaign file", "c.yaml", tuple(campaigns), mutated_yaml, campaign_file.read),
+        Kind("campaign file", "c.yaml", tuple(campaigns), mutated_yaml, file_format.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
         Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
         Kind("report.json", "report.json", (_report(),), mutated_json, load_document),

@@ -20,8 +20,6 @@ from rocketdiff.record.work import work_on
 from rocketdiff.report.document import load
 from rocketdiff.report.formats import html
 
-NOT_RUN = "not run yet"
-
 
 class Recording:
     """Adds runs to one record as they end, also those that an interrupted command left out. is_spoilt: a run was refused or went to quarantine."""
@@ -113,7 +111,7 @@ def lines_of(measured: CampaignState, answered: Answers, simulated: dict[int, Si
             page = measured.runs.directory(measured.finished[key]) / html.FILE_NAME
             yield f"{entry.spec}, {work.name}: {answered[key][0]}: {page}"
         else:
-            yield f"{entry.spec}, {work.name}: missing: {measured.reasons.get(key, NOT_RUN)}"
+            yield f"{entry.spec}, {work.name}: missing: {measured.why_missing(entry, work)}"
 
 
 def asking(record: str, measured: CampaignState) -> str:

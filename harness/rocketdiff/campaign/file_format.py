@@ -1,7 +1,7 @@
 """
 The campaign file, version 1: subjects × suites × seeds × settings, and a simulation. Its format, JSON Schema and reader.
 
-The part shared with the matrix file is here too. ``python -m rocketdiff.campaign.file_format >
+``rocketdiff campaign`` and ``rocketdiff matrix`` read it. ``python -m rocketdiff.campaign.file_format >
 fixtures/schema/campaign-1.json`` writes the published schema; a test rejects a stale one. ``read``, not the schema,
 checks whether a suite, release or client is known.
 """
@@ -27,9 +27,6 @@ from rocketdiff.lab.fuzz.rounds import releases_named
 
 FORMAT = 1
 
-FIELDS = "format, baseline and subjects"
-"""Fields of every file that names subjects."""
-
 MOST_SUBJECTS = 100
 """There are 39 releases of the Java client, and a page with more than 100 columns is unreadable."""
 
@@ -49,9 +46,26 @@ class SubjectPart(Part):
     seeds: Seeds | None = None
 
 
-class SubjectsFile(Part):
+class SettingPart(Part):
+    """The servers and options of runs. Values that are not given are the file's."""
+
+    server: Text | None = None
+    cluster: Text | None = None
+    security: Text | None = None
+    wire: bool | None = None
+
+
+class SimulationPart(Part):
+    """Random scripts on the reference and the Java classes of these releases (``rocketdiff fuzz``), once per seed of the file."""
+
+    releases: Names
+    decisions: Annotated[int, Field(ge=0, le=10**9)] = 100_000
+    sends: Annotated[int, Field(ge=0, le=10**9)] = 10_000
+
+
+class CampaignFile(Part):
     """
-    The part shared by a campaign and a matrix.
+    One campaign: every subject with every suite, seed and setting.
 
     suites, scenarios: what is run, scenarios by globs of their names; suite quick if neither is given. A run is made of
     each suite, and one of all globs, with each seed. ledgers: files of declared divergences besides the shipped ones.
@@ -71,28 +85,6 @@ class SubjectsFile(Part):
     strict: bool = False
     ledgers: list[Text] = []
     shipped_ledgers: bool = True
-
-
-class SettingPart(Part):
-    """The servers and options of runs. Values that are not given are the file's."""
-
-    server: Text | None = None
-    cluster: Text | None = None
-    security: Text | None = None
-    wire: bool | None = None
-
-
-class SimulationPart(Part):
-    """Random scripts on the reference and the Java classes of these releases (``rocketdiff fuzz``), once per seed of the file."""
-
-    releases: Names
-    decisions: Annotated[int, Field(ge=0, le=10**9)] = 100_000
-    sends: Annotated[int, Field(ge=0, le=10**9)] = 10_000
-
-
-class CampaignFile(SubjectsFile):
-    """One campaign: every subject with every suite, seed and setting."""
-
     settings: Annotated[list[SettingPart], Field(min_length=1, max_length=20)] | None = None
     simulation: SimulationPart | None = None
 
@@ -143,20 +135,18 @@ def schema() -> bytes:
 def read(path: Path) -> Campaign:
     """Read and check a campaign file. UsageError names the file, the line and what was expected."""
     source = parse_yaml(read_text(path, "campaign file"), str(path))
-    require_format(source.data, source.place, FORMAT, what="campaign file", holds=FIELDS)
+    require_format(source.data, source.place, FORMAT, what="campaign file", holds="format, baseline and subjects")
     file = read_part(CampaignFile, source.data, source.place, WORDS)
-    settings = _settings(file, source.place)
-    title = f"RocketMQ clients against {file.baseline}"
-    return Campaign(plan_of(file, path, source.place, settings, title), _simulation(file, source.place))
+    return Campaign(_plan(file, source.place), _simulation(file, source.place))
 
 
-def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[RunSetting], title: str) -> CampaignPlan:
-    """The live runs of a file. title: used if the file has none."""
+def _plan(file: CampaignFile, place: Place) -> CampaignPlan:
+    """The live runs of a file."""
+    settings = _settings(file, place)
     entries = tuple(_entry(file, number, place, settings) for number in range(len(file.subjects)))
     _require_once(entries, place)
     return CampaignPlan(
-        title=file.title or title,
-        origin=path.name,
+        title=file.title or f"RocketMQ clients against {file.baseline}",
         entries=entries,
         is_strict=file.strict,
         ledgers=tuple(Path(name) for name in file.ledgers),
@@ -164,9 +154,7 @@ def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Run
     )
 
 
-def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> RunSetting:
-    """The setting of the file, or of one of its parts."""
-    own = part or SettingPart()
+def _setting(file: CampaignFile, own: SettingPart) -> RunSetting:
     security = own.security or file.security
     return RunSetting(
         server=own.server or file.server,
@@ -176,7 +164,7 @@ def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> RunSettin
     )
 
 
-def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[RunSetting]) -> CampaignEntry:
+def _entry(file: CampaignFile, number: int, place: Place, settings: Sequence[RunSetting]) -> CampaignEntry:
     entry = file.subjects[number]
     location: Location = ("subjects", number)
     part = entry if isinstance(entry, SubjectPart) else SubjectPart(subject=entry)
@@ -200,7 +188,7 @@ def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[Run
 def _settings(file: CampaignFile, place: Place) -> tuple[RunSetting, ...]:
     found: dict[RunSetting, int] = {}
     for number, part in enumerate(file.settings or [SettingPart()]):
-        setting = setting_of(file, part)
+        setting = _setting(file, part)
         if setting in found:
             raise refused(
                 place,

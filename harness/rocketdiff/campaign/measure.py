@@ -62,6 +62,9 @@ class CampaignState:
     reasons: dict[tuple[CampaignEntry, PlannedRun], str] = field(default_factory=dict)
     pairs: dict[CampaignEntry, tuple[Subject, Subject]] = field(default_factory=dict)
 
+    def why_missing(self, entry: CampaignEntry, work: PlannedRun) -> str:
+        return self.reasons.get((entry, work), "not run yet")
+
 
 def find_finished(plan: CampaignPlan, out: Path) -> CampaignState:
     """Existing runs, identified by what was typed: nothing is resolved, started or judged."""

@@ -1,4 +1,4 @@
-"""The runs that a campaign or matrix file asks for, by subject."""
+"""The runs that a campaign file asks for, by subject."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -58,10 +58,9 @@ class CampaignEntry:
 
 @dataclass(frozen=True, slots=True)
 class CampaignPlan:
-    """A parsed file. origin: its name. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
+    """The runs of a parsed file. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
 
     title: str
-    origin: str
     entries: tuple[CampaignEntry, ...]
     is_strict: bool = False
     ledgers: tuple[Path, ...] = ()

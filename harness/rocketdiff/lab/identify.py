@@ -1,15 +1,7 @@
-"""
-`rocketdiff identify`: finds the releases that explain observed behaviour.
+"""`rocketdiff identify`: finds the releases that explain the sends of a stored run, judged by every release's rules."""
 
-Observations are answer lines, compared with every release's answers to the same scripts, or the sends of a stored run,
-judged by every release's rules.
-"""
-
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import zip_longest
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +10,15 @@ from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.files import read_text
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.lab.history.coverage import Coverage, coverage_of
-from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups_page import span
-from rocketdiff.lab.use_cases import executions
 from rocketdiff.oracle.producer.durations import IS_CERTAIN
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden, load_golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard
-from rocketdiff.simulation.script import NamedScript
-from rocketdiff.simulation.script.files import load_scripts
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
 
@@ -40,13 +26,8 @@ SILENCE = "RemotingTimeoutException"
 BROKEN = ("RemotingConnectException", "RemotingSendRequestException")
 ERROR_ANSWER = "MQBrokerException"
 
-NOTHING = "nothing"
-
 Contradiction = tuple[str, str, str]
 """The place where a release first differs from an observation, the expected value, and the observed value."""
-
-_MOST_BYTES = 1 << 28
-"""Answers to the longest accepted script have about 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +75,21 @@ class GoldenAnswers:
     golden: Mapping[str, Golden]
 
 
-def require_of_run(scripts: list[str]) -> None:
-    """Raise UsageError for options that apply only to answers of scripts."""
-    if scripts:
-        raise UsageError("--script with a file of answers only", seen="a run directory")
+@dataclass(slots=True)
+class Coverage:
+    """Situations that occurred at least once; releases that differ only in others cannot be told apart."""
 
+    retry: bool = False
+    fault_latency: bool = False
+    silent_broker: bool = False
+    broken_connection: bool = False
+    error_answer: bool = False
+    asynchronous_send: bool = False
+    one_way_send: bool = False
 
-def require_of_answers(subject: str | None, arm: str | None, case: str | None) -> None:
-    """Raise UsageError for options that apply only to a run directory."""
-    given = [f"--{name}" for name, value in (("subject", subject), ("arm", arm), ("case", case)) if value is not None]
-    if given:
-        raise UsageError(f"{' '.join(given)} with a run directory only", seen="no run directory")
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
 
 
 def exit_code(found: Identified) -> ExitCode:
@@ -112,111 +97,6 @@ def exit_code(found: Identified) -> ExitCode:
     if not found.releases:
         return ExitCode.DIVERGES
     return ExitCode.CONFORMS if found.rejected else ExitCode.NOTHING_DECISIVE
-
-
-def identify_answers(file: Path, scripts: list[str]) -> Identified:
-    """Identify the releases with these answers; UsageError if the file is not output of simulate."""
-    if not file.exists():
-        raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
-    if not scripts:
-        raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
-    named = load_scripts(scripts)
-    text = read_text(file, "file of answers", most=_MOST_BYTES, hint="or name a run directory")
-    observed = read_observed(text, named)
-    with executions() as executed:
-        return identify(executed, observed, named, client_releases(), _known())
-
-
-def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]:
-    """
-    Read answer lines, as ``simulate`` prints them, by script.
-
-    The answers of a single script may have another name. UsageError for an invalid line, an unknown script, or a script
-    without answers.
-    """
-    seen: dict[str, list[dict[str, Any]]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and (answer := _answer(line, number)) is not None:
-            seen.setdefault(str(answer["script"]), []).append(answer)
-    names = {script.name for script in scripts}
-    if not seen:
-        raise UsageError("answer lines, as rocketdiff simulate prints them", seen="none in the file")
-    if len(seen) == len(names) == 1:
-        ((name, lines),) = zip(names, seen.values(), strict=True)
-        # The script may have been read from standard input.
-        seen = {name: [answer | {"script": name} for answer in lines]}
-    if unknown := sorted(seen.keys() - names):
-        raise UsageError("the --script of every answer", seen=f"answers to {', '.join(unknown)}", hint="add it")
-    if silent := sorted(names - seen.keys()):
-        raise UsageError("answers to every --script", seen=f"none to {', '.join(silent)}", hint="leave it out")
-    return {name: tuple(json.dumps(answer, ensure_ascii=False) for answer in lines) for name, lines in seen.items()}
-
-
-def identify(
-    executed: Executions,
-    observed: Mapping[str, Lines],
-    scripts: Sequence[NamedScript],
-    releases: Sequence[str],
-    known: GoldenAnswers,
-) -> Identified:
-    """Identify the releases whose answers equal the observed ones."""
-    answers = executed.lines((release, script) for release in releases for script in scripts)
-    predicted = {release: {script.name: answers[release, script.name] for script in scripts} for release in releases}
-    contradictions = {release: _contradiction_of_answers(predicted[release], observed) for release in releases}
-    explaining = _explaining(contradictions)
-    telling = sum(
-        any(
-            not _is_same(_line(predicted[release][name], number), line)
-            for release in contradictions.keys() - explaining
-        )
-        for name, lines in observed.items()
-        for number, line in enumerate(lines)
-    )
-    happened = coverage_of((script.script, observed[script.name]) for script in scripts)
-    return Identified(
-        releases=explaining,
-        rejected=_rejected(contradictions),
-        telling=telling,
-        observations=sum(map(len, observed.values())),
-        unexercised=happened.missing,
-        separating=separators(explaining, known),
-    )
-
-
-def _contradiction_of_answers(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> Contradiction | None:
-    for name, lines in observed.items():
-        for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
-            if not _is_same(expected, seen):
-                return f"{name}, line {number}", expected or NOTHING, seen or NOTHING
-    return None
-
-
-def _is_same(one: str | None, other: str | None) -> bool:
-    """True if two lines are equal, ignoring the order of keys."""
-    return one == other or (one is not None and other is not None and _meaning(one) == _meaning(other))
-
-
-@lru_cache(maxsize=65_536)
-def _meaning(line: str) -> str:
-    return json.dumps(json.loads(line), sort_keys=True)
-
-
-def _line(lines: Lines, number: int) -> str | None:
-    return lines[number] if number < len(lines) else None
-
-
-def _answer(line: str, number: int) -> dict[str, Any] | None:
-    """A line's answer without the state of a trace; None for a trace line without an answer."""
-    try:
-        answer = json.loads(line)
-        is_answer = "script" in answer and isinstance(answer, dict)
-    except (ValueError, TypeError, RecursionError):
-        is_answer = False
-    if not is_answer:
-        hint = "give a run directory, or what rocketdiff simulate printed"
-        raise UsageError("an answer with its script in every line", seen=f"line {number}: {line[:80]}", hint=hint)
-    answer.pop("state", None)
-    return None if any(value is True for value in answer.values()) else answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +242,7 @@ def _split(
 
 
 MOST_CHARACTERS = 300
-"""Length limit of an answer line on a terminal; the JSON form is complete."""
+"""Length limit of an expected or observed value on a terminal; the JSON form is complete."""
 
 MOST_SEPARATORS = 5
 """Most suggested scripts on a terminal; the JSON form has all."""

@@ -1,6 +1,5 @@
-"""The stages of `rocketdiff matrix`: check, resolve, run what is missing, and write the pages after every run."""
+"""The stages of `rocketdiff matrix`: check, resolve, run what is missing as a campaign does, and write the pages after every run."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from rocketdiff.report.document import load as load_report
 
 Files = tuple[tuple[str, Path], ...]
 """Format names and the file of each."""
-
-NOT_RUN = "not run yet"
 
 
 def make(
@@ -58,11 +55,6 @@ def make(
         print_line(f"to publish: {pages}")
     print_line(machine_line(page, str(out)))
     return exit_code(page)
-
-
-def describe(plan: CampaignPlan, out: Path) -> Iterator[str]:
-    """Yield a line per run of a plan: whether it is already there."""
-    return measure.describe(measure.find_finished(plan, out))
 
 
 def exit_code(page: MatrixDocument) -> ExitCode:
@@ -113,7 +105,7 @@ def _column(measured: CampaignState, column: CampaignEntry, *, is_with_runs: boo
     for work in column.work:
         run = measured.finished.get((column, work))
         if run is None:
-            missing.append((work.name, measured.reasons.get((column, work), NOT_RUN)))
+            missing.append((work.name, measured.why_missing(column, work)))
         else:
             folder = f"{RUNS}/{run.terms.folder}/{run.run}" if is_with_runs else ""
             runs.append(_extract(measured.runs.directory(run), run, folder))

@@ -14,7 +14,6 @@ NAMES = (
     "scenario",
     "ledger",
     "cluster file",
-    "matrix file",
     "campaign file",
     "script",
     "calibration",

@@ -26,6 +26,8 @@ def test_the_page_has_changes_between_runs_and_releases(
     rows = ask_page(spark, look(recorded(*runs)), concluding().scope)
     (change,) = (row for row in rows.changes if row["check"] == "loss")
     assert (change["over"], change["state"], change["run"], change["before_run"]) == ("releases", "new", "b", "a")
+    counts = ("seen_before", "asked_before", "seen_after", "asked_after", "created_ms")
+    assert {type(change[name]) for name in counts} == {int}
     rates = [row for row in rows.by_release if row["check"] == "loss"]
     assert [(row["pair"], row["runs"], row["asked"]) for row in rates] == [
         ("java:5.3.3~python:5.1.4", 0, 1), ("java:5.3.3~python:5.3.3", 1, 1),

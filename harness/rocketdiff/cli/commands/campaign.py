@@ -1,5 +1,5 @@
 """
-The commands that make the runs of a file.
+The commands that make the runs of a campaign file.
 
 `rocketdiff campaign` adds them to the record, `matrix` writes clients × behaviours as a publishable table.
 """
@@ -52,7 +52,7 @@ def campaign(
 
 
 def matrix(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Matrix file: baseline, subjects, suites, seeds.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Campaign file; its simulation is left out.")],
     out: Annotated[
         Path, typer.Option(help="Folder of the runs and pages; a matrix that was stopped resumes there.")
     ] = Path("reports/matrix"),
@@ -67,16 +67,17 @@ def matrix(
     dry_run: DryRunOption = False,
 ) -> None:
     """Which client does what? Runs every subject of a file against its baseline and writes clients × behaviours; resumable."""
+    from rocketdiff.campaign.file_format import read
+    from rocketdiff.campaign.measure import describe, find_finished
     from rocketdiff.core.files import require_folder, require_nameable
-    from rocketdiff.matrix.command import describe, make
-    from rocketdiff.matrix.file_format import read
+    from rocketdiff.matrix.command import make
 
     for folder, option in ((out, "--out"), *(((pages, "--pages"),) if pages else ())):
         require_nameable(folder, option)
         require_folder(folder, option)
-    plan = read(file)
+    plan = read(file).plan
     if dry_run:
-        for line in describe(plan, out):
+        for line in describe(find_finished(plan, out)):
             typer.echo(line)
         return
     command = shlex.join(["rocketdiff", "matrix", str(file)])

@@ -100,7 +100,6 @@ def groups(
     ] = None,
     depth: Annotated[str | None, typer.Option(help="Only down to selection, send-loop or remoting.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the whole page as Markdown.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the whole page as HTML.")] = None,
     fresh: FreshOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,43 +110,26 @@ def groups(
     from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
     deepest = SENDING_DEPTHS.index(depth_named(depth)) if depth else len(SENDING_DEPTHS) - 1
-    pages = [(path, page) for path, page in ((markdown, groups_page.markdown), (html, groups_page.html)) if path]
-    for path, _ in pages:
-        require_writable(path)
+    if markdown:
+        require_writable(markdown)
     own = tuple(map(release_of, builds or ()))
     report, rows = all_groups(SENDING_DEPTHS[: deepest + 1], own, fresh=fresh)
-    for path, page in pages:
-        write_page(path, page(report, rows))
+    if markdown:
+        write_page(markdown, groups_page.markdown(report, rows))
     _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))
 
 
 def identify(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Run directory, or answers that simulate printed.")],
-    script: Annotated[
-        list[str] | None, typer.Option("--script", help="Script the answers belong to; may be repeated.")
-    ] = None,
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Run directory.")],
     subject: Annotated[str | None, typer.Option(help="Subject of the run; the candidate when not given.")] = None,
     arm: Annotated[str | None, typer.Option(help="baseline or candidate, when both are the same subject.")] = None,
     case: Annotated[str | None, typer.Option(help="Case name or number; all of the run when not given.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Which releases explain a client's observed behaviour, how certain that is, and what would narrow it down."""
-    from rocketdiff.lab.identify import (
-        exit_code,
-        identified_data,
-        identified_lines,
-        identify_answers,
-        identify_run,
-        require_of_answers,
-        require_of_run,
-    )
+    from rocketdiff.lab.identify import exit_code, identified_data, identified_lines, identify_run
 
-    if trace.is_dir():
-        require_of_run(script or [])
-        found = identify_run(trace, subject and str(subject_of(subject)), arm, case)
-    else:
-        require_of_answers(subject, arm, case)
-        found = identify_answers(trace, script or [])
+    found = identify_run(trace, subject and str(subject_of(subject)), arm, case)
     _print(identified_data(found) if as_json else identified_lines(found))
     raise typer.Exit(int(exit_code(found)))
 

@@ -1,9 +1,7 @@
-"""Renders groups and changes as Markdown, HTML, JSON data and terminal lines."""
+"""Renders groups and changes as Markdown, JSON data and terminal lines."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rocketdiff.lab.history.changelog import BehaviourChange, changelog_data
 from rocketdiff.lab.history.groups import GroupsReport
@@ -24,23 +22,6 @@ def span(releases: Sequence[str]) -> str:
 def markdown(report: GroupsReport, rows: Sequence[RuleRow]) -> str:
     """Render the page as Markdown."""
     return "\n".join(_markdown_lines(report, rows)) + "\n"
-
-
-def html(report: GroupsReport, rows: Sequence[RuleRow]) -> str:
-    """Render the page as one self-contained HTML file."""
-    environment = Environment(
-        loader=PackageLoader("rocketdiff.lab.history", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    template = environment.get_template("groups.html.j2")
-    return template.render(
-        title=TITLE,
-        origin=ORIGIN.replace("`", ""),
-        report=report,
-        rows=rows,
-        columns=COLUMNS,
-        span=span,
-        shown=_shown_by,
-    )
 
 
 def groups_data(report: GroupsReport) -> dict[str, Any]:

@@ -8,7 +8,7 @@ are answered by Spark (``spark/ask_page.py``).
 import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -304,25 +304,13 @@ def scenario_of(case: str) -> str:
     return head.rpartition("/")[0] if tilde else case
 
 
+_EMPTY: dict[object, object] = {str: "", int: 0, float: 0.0}
+"""Value of a field, by its type, where a row has null."""
+
+
 def _change(row: Mapping[str, Any]) -> SignatureChange:
-    texts = (
-        "over",
-        "state",
-        "line",
-        "scenario",
-        "check",
-        "signature",
-        "run",
-        "before_run",
-        "pair",
-        "before_pair",
-        "declared_by",
-    )
-    counts = ("seen_before", "asked_before", "seen_after", "asked_after", "created_ms")
-    bounds = ("low_after", "high_after")
-    values: dict[str, Any] = {name: row[name] or "" for name in texts}
-    values |= {name: int(row[name] or 0) for name in counts}
-    values |= {name: round(row[name] or 0.0, 4) for name in bounds}
+    values: dict[str, Any] = {field.name: row[field.name] or _EMPTY[field.type] for field in fields(SignatureChange)}
+    values |= {name: round(values[name], 4) for name in ("low_after", "high_after")}
     return SignatureChange(**values)
 
 
