@@ -46,21 +46,6 @@ def test_a_given_and_a_selected_queue(cluster: FakeCluster) -> None:
     assert sorted(stored.queue_id for stored in cluster["b"].stored) == [2, 3]
 
 
-@pytest.mark.parametrize(("release", "is_raised"), [("4.9.8", True), ("5.2.0", True), ("5.3.0", False)])
-def test_a_dead_broker(cluster: FakeCluster, release: str, is_raised: bool) -> None:
-    """A refused connect is raised to 5.2.0, silent from 5.3.0, and not retried."""
-    cluster["a"].refuse()
-    with producer_of(cluster, release, start=7) as producer:
-        if is_raised:
-            with pytest.raises(MQClientException) as raised:
-                producer.send_oneway(Message("T", b"x"))
-            assert raised.value.code == 10_001
-        else:
-            producer.send_oneway(Message("T", b"x"))
-        producer.send_oneway_to_queue(Message("T", b"y"), Queue("broker-b", 0))
-        assert eventually(lambda: bodies(cluster["b"]) == [b"y"])
-
-
 def test_a_broker_that_hangs_up(cluster: FakeCluster) -> None:
     """A closed connection is no error; a later send connects again."""
     cluster["a"].script.append(HangUp(reset=True))
@@ -83,11 +68,3 @@ def test_an_unknown_topic_and_a_stopped_client_raise(cluster: FakeCluster) -> No
         producer.send_oneway(Message("Unknown", b"x"))
     with pytest.raises(MQClientException):
         producer.send_oneway(Message("T", b"x"))
-
-
-def test_a_large_body_is_written_in_the_background(cluster: FakeCluster) -> None:
-    """A body of 3 MB arrives, although the call does not wait for the broker to read it."""
-    body = bytes(range(256)) * 12_000
-    with producer_of(cluster, compress_msg_body_over_howmuch=10**9) as producer:
-        producer.send_oneway(Message("T", body))
-        assert eventually(lambda: bodies(cluster["a"]) == [body])

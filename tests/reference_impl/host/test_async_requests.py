@@ -1,6 +1,5 @@
 """Asynchronous and one-way requests."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +9,6 @@ from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingSendRequestException,
     RemotingTimeoutException,
-    RemotingTooMuchRequestException,
 )
 from rocketmq_reference.remoting.frames import Command
 from tests.reference_impl.host.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, RecordedEnds, await_that
@@ -56,18 +54,6 @@ def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code
     assert thread.startswith(CALLBACKS)
 
 
-def test_an_orderly_close_to_5_1_2_is_not_noticed(client_of: ClientOf, server: Echo) -> None:
-    """To 5.1.2 an orderly close fails no request; the scan ends it a second after its timeout."""
-    client, reported = client_of("5.1.1"), RecordedEnds()
-    client.invoke_async(server, reported, Command(HANGS_UP), 5_000)
-    client.await_close(server)
-    client.scan()
-    assert reported.is_quiet
-    client.host.ahead_ms = 6_000
-    client.scan()
-    assert isinstance(reported.end()[0].error, RemotingTimeoutException)
-
-
 def test_a_request_ended_by_a_scan_does_not_end_again(client_of: ClientOf, server: Echo) -> None:
     """A request that a scan has ended does not end again."""
     client, reported = client_of("5.5.0"), RecordedEnds()
@@ -94,24 +80,6 @@ def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
     assert thread.startswith(NETTY)
 
 
-@pytest.mark.parametrize(("release", "ends"), [("5.3.3", 2), ("5.4.0", 1)])
-def test_a_connection_that_came_too_late(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
-    """A connect longer than the timeout fails the request, to 5.3.3 twice."""
-    reported = RecordedEnds()
-    client_of(release).invoke_async(server, reported, Command(0), -1)
-    errors = [type(reported.end()[0].error) for _ in range(ends)]
-    assert errors == [RemotingTooMuchRequestException, RemotingTimeoutException][:ends]
-    time.sleep(0.05)
-    assert reported.is_quiet
-
-
-def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
-    """To 5.2.0 a connect longer than the timeout is thrown, and nothing is written."""
-    with pytest.raises(RemotingTooMuchRequestException):
-        client_of("5.2.0").invoke_async(server, RecordedEnds(), Command(0), -1)
-    assert server.requests == []
-
-
 @EITHER
 def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> None:
     """One-way requests are written in order."""
@@ -128,16 +96,3 @@ def test_a_large_request_is_finished_in_the_background(client_of: ClientOf, serv
     client_of("5.5.0").invoke_async(server, reported, Command(0, body=body))
     end, _ = reported.end()
     assert end.answer.body == body
-
-
-def test_to_4_6_1_a_retry_takes_the_next_requests_number(client_of: ClientOf, server: Echo) -> None:
-    """To 4.6.1 a retry shares the next request's number; the later one replaces the earlier, which never ends."""
-    client, first, second = client_of("4.6.1"), RecordedEnds(), RecordedEnds()
-    client.host.run(
-        client.remoting.invoke_async(
-            server.address, 10_000, lambda _number: b"", first, client.host.here(), is_retry=True
-        )
-    )
-    client.invoke_async(server, second, Command(0, body=b"x"))
-    assert second.end()[0].answer.body == b"x"
-    assert first.is_quiet
