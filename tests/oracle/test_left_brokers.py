@@ -2,8 +2,6 @@
 
 import pytest
 
-from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from tests.oracle.judging import judged, legal, signatures
 
 LISTS = ("a2 b2", "a2")
@@ -45,18 +43,3 @@ def test_the_fallback_may_know_a_broker_that_has_left_the_list(
     """
     for release in releases:
         assert signatures(release, f"{BOTH_KNOWN} | {then}", *LISTS, on=True, retries=0) == found
-
-
-def test_a_broker_is_asked_about_once_a_list() -> None:
-    """Whether the route has b is chosen once per list, not for its copy, nor for listed or unknown brokers."""
-    explorer = ChoiceExplorer()
-    info = UncertainPublishInfo([("a", 0), ("a", 1)], {"a": 2, "b": 3}, explorer)
-    ways = []
-    explorer.restart()
-    while True:
-        copy = info.copy()
-        ways.append([copy.write_queues_of(broker) for broker in ("a", "b", "b", "c")])
-        if not explorer.advance():
-            break
-    assert ways == [[2, -1, -1, -1], [2, 3, 3, -1]]
-    assert info.answered == {}

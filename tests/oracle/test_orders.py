@@ -208,11 +208,3 @@ def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPa
     judged("5.3.3", f"{text} | t2 41 a1 1 refused > b2 1", on=True)
     assert max(orders for orders, _ in followed) == 2
     assert {orders for orders, complete in followed if not complete} - {2} == {1}
-
-
-def test_from_the_first_unjudged_call_on_no_thread_differs() -> None:
-    """After an unjudged call of thread 0, a queue out of turn in thread 1 is undecided."""
-    text = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 b3 1 | t0 200 r0 a0 1"
-    judgements = judged("5.3.3", text, on=True)
-    assert [one.difference for one in judgements] == [None] * 5
-    assert [one.undecided is None for one in judgements] == [True, True, False, False, False]

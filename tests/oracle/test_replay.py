@@ -14,7 +14,7 @@ from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
-from tests.oracle.judging import judged, legal, signatures
+from tests.oracle.judging import signatures
 
 OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
 WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
@@ -252,23 +252,6 @@ def test_differences_with_fault_latency(release: str, text: str, found: tuple[st
     """A history with fault latency has the differences of its row."""
     settings = dict(given)
     assert signatures(release, text, *settings.pop("lists"), on=True, **settings) == list(found)
-
-
-@pytest.mark.parametrize(
-    ("text", "lists", "on", "queues"),
-    [
-        ("0 b2 2 | 20 b3 2 | 40 a0 2", (), False, [[8], [1], [1]]),
-        ("0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", TWO_LISTS, False, [[8], [4], [1]]),
-        ("t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1 | t1 20.5 b3 1", (), False, [[8], [8], [1], [1]]),
-        ("0 a0 1 | 20 a1 1 refused > b3 1 | 40 b0 1", (), True, [[8], [1, 4], [1]]),
-        (f"{FAILED_B} | 600 a2 1 | 620 a3 1 | 640 a0 1", (), True, [[8], [1], [4], [1], [1]]),
-    ],
-)
-def test_legal_queues(text: str, lists: tuple[str, ...], on: bool, queues: list[list[int]]) -> None:
-    """The index starts at random for each list and thread; with fault latency a retry of 5.1.4 or later draws a new one."""
-    judgements = judged("5.3.3", text, *lists, on=on, timeout=500)
-    assert legal(judgements) == queues
-    assert [one.difference for one in judgements] == [None] * len(judgements)
 
 
 @pytest.mark.parametrize("seen", ["b3 1", ""])
