@@ -1,4 +1,4 @@
-"""Cases of connections and requests that no script reaches, found by surviving mutants."""
+"""Cases of connections and requests that no script reaches, found by surviving mutants; from 5.2.0 ends are noted."""
 
 import pytest
 
@@ -103,17 +103,6 @@ def test_the_end_of_a_closed_connection_has_no_effect() -> None:
         assert made.peer_closed(connection, reset=True) == ()
 
 
-def test_a_reset_takes_the_handlers_of_a_connection_that_is_known_no_more() -> None:
-    """A reset of a connection without an entry is noted once, not again at a late close."""
-    made = client("5.4.0")
-    old = written(made, Kind.SYNC)
-    made.peer_closed(old.made_on, reset=True)
-    successor = written(made, Kind.SYNC)
-    made.woken(old, failed=True)  # removes the successor from the table
-    assert made.peer_closed(successor.made_on, reset=True) == (Noted(successor.made_on),)
-    assert made.woken(successor, failed=True) == ()
-
-
 @pytest.mark.parametrize("left", [0, -1, -1_000])
 def test_the_time_that_a_request_did_not_have(left: int) -> None:
     """In 5.1.4 a timeout of 0 or less leaves no time, so it does not close the connection."""
@@ -194,3 +183,37 @@ def test_the_high_half_of_a_number_counts_in_its_bin() -> None:
     for number in (513, 514, 516, 196_608):
         made.put(Request(number, Kind.ASYNC, 3_000, 0, connection, connection))
     assert [one.number for one in made.take_all(connection)] == [513, 514, 196_608, 516]
+
+
+@pytest.mark.parametrize(("release", "noted"), [("5.1.4", 0), ("5.2.0", 1)])
+def test_the_end_of_a_connection_is_noted_where_new_ones_are_greeted(release: str, noted: int) -> None:
+    """From 5.2.0 every end of a connection is noted once, as the last step."""
+    for end in ("close", "reset", "fin"):
+        made = client(release)
+        one = written(made, Kind.SYNC)
+        steps = made.wait_expired(one)[:-1] if end == "close" else made.peer_closed(one.made_on, reset=end == "reset")
+        assert kinds(steps).count(Noted) == noted
+        assert not noted or kinds(steps)[-1] is Noted
+
+
+def test_a_second_close_is_noted_until_the_handlers_are_gone() -> None:
+    """A second close is noted until the handlers are gone: one event after a reset, at once after a FIN."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.3.3")
+        one = written(made, Kind.SYNC)
+        made.peer_closed(one.made_on, reset=reset)
+        assert kinds(made.woken(one, failed=True)) == steps
+        made.taken_down(one.made_on)
+        assert made.woken(one, failed=True) == ()
+
+
+def test_a_connection_that_is_known_no_more_is_noted_if_it_is_reset() -> None:
+    """A reset of a connection without an entry is noted, a FIN is not, and neither fails a request."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.4.0")
+        old = written(made, Kind.SYNC)
+        made.peer_closed(old.made_on, reset=True)
+        successor = written(made, Kind.SYNC)
+        made.woken(old, failed=True)  # removes the successor from the table
+        assert kinds(made.peer_closed(successor.made_on, reset=reset)) == steps
+        assert made.woken(successor, failed=True) == ()

@@ -4,10 +4,10 @@ import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
-from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, flatten
-from rocketmq_reference.rules.java import hash_order, remainder
+from rocketmq_reference.dialects import RELEASES, dialect_of, flatten
+from rocketmq_reference.rules.java import hash_order
 from rocketmq_reference.rules.queue_choice import fault_table
-from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
+from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
 from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
@@ -40,28 +40,6 @@ def test_only_a_resettable_counter_is_restarted() -> None:
     resetting = [release for release in RELEASES if dialect_of(release).producer.index.resets]
     assert resetting == list(RELEASES[RELEASES.index("5.1.4") :])
     assert not AS_IT_STANDS.resets
-
-
-def test_only_5_1_4_lists_unreachable_as_unavailable() -> None:
-    """Upstream #7812: only 5.1.4 treats unreachable as unavailable; to 5.1.3 there is no flag."""
-    field = "fault_table.unreachable_is_unavailable"
-    assert [dialect.name for dialect in DIALECTS if flatten(dialect)[field] == "True"] == ["java-5.1.4"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "available"),
-    [
-        (fault_table.OVERWRITING_SHUFFLED, True),
-        (fault_table.OVERWRITING, True),
-        (fault_table.EXTENDING_WITH_REACHABILITY, False),
-        (fault_table.EXTENDING, True),
-    ],
-)
-def test_whether_a_cleared_flag_makes_unavailable(rules: FaultRules, available: bool) -> None:
-    """Of the four generations only L3 checks the reachable flag after the avoidance has ended."""
-    table = FaultTable(rules)
-    table.items["a"] = FaultItem("a", 5, 0, reachable=False)
-    assert table.is_available("a", 1_000) is available
 
 
 def test_a_fresh_item_is_reachable_and_due_for_the_detector() -> None:
@@ -112,11 +90,6 @@ def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
     table.update("a", 6, 90, True, Interval(10, 20, explorer))  # type: ignore[arg-type]
     assert repr(table.items["a"].start_ms) == "110–120"
     assert not explorer.advance(), "something was asked"
-
-
-def test_minus_one_keeps_its_sign_in_a_remainder() -> None:
-    """−1 % 4 is −1 in Java."""
-    assert [remainder(-1, 4), remainder(0, 4), remainder(1, 4)] == [-1, 0, 1]
 
 
 @pytest.mark.parametrize(
