@@ -56,6 +56,12 @@ def test_decisions(
     assert [one.decisions for one in judged("5.3.3", text, *lists, **settings)] == expected
 
 
+def test_two_queues_of_a_broker_that_has_left_the_list_are_legal() -> None:
+    """In 4.7.1 the fallback chooses of two queues of each broker, the one that left, too."""
+    judgements = judged("4.7.1", "0 a0 700 | 800 b0 1 | 1000 r2 b0 1", "a2 b2", "a2", on=True, retries=0)
+    assert [decision.queues_legal for one in judgements for decision in one.decisions] == [4, 1, 4]
+
+
 def test_a_send_that_the_rules_explain() -> None:
     """A judgement has number, thread, decisions and hidden states of a send."""
     assert judged("5.3.3", "0 a0 1") == [SendJudgement(0, 0, (EITHER,), None, 1)]

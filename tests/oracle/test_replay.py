@@ -204,6 +204,31 @@ AVOIDING: dict[str, list[Row]] = {
 }
 
 
+BOTH_KNOWN = "0 a0 700 | 800 b0 1"
+"""a is avoided until 30,700 ms; b, which answered at once, is the best known. Then b leaves the list."""
+
+LEFT: dict[str, Any] = {"lists": ("a2 b2", "a2"), "retries": 0}
+LEFT_BROKERS: dict[str, list[Row]] = {
+    "b, which has left the list a0 a1, replaces a1, and later sends find it": [
+        row(release, f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 b0 1 | 1200 r2 b0 1", **LEFT)
+        for release in ("4.3.2", "4.7.1", "4.9.7")
+    ],
+    "if b was unregistered, its item is dropped, and a's queues follow in rotation": [
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 a0 1 | 1100 r2 a1 1", **LEFT),
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 a1 1 | 1100 r2 a0 1", **LEFT),
+    ],
+    "b had two queues": [
+        row(release, f"{BOTH_KNOWN} | 1000 r2 b2 1", MUTATED, **LEFT) for release in ("4.3.2", "4.9.7")
+    ],
+    "after b0 replaced a1, b1 is never next, and a is still avoided": [
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 b1 1", MUTATED, **LEFT),
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 a0 1", USED, **LEFT),
+    ],
+    "from 5.1.4 on there is no fallback": [row("5.3.3", f"{BOTH_KNOWN} | 1000 r2 b0 1", OUT_OF_TURN, **LEFT)],
+}
+"""TopicPublishInfo.getQueueIdByBroker reads topicRouteData, which has brokers without write permission, too."""
+
+
 BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1 | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1"
 """Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
 
@@ -247,7 +272,7 @@ def test_differences_without_fault_latency(
     assert signatures(release, text, *settings.pop("lists"), **settings) == list(found)
 
 
-@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | THREADS))
+@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | LEFT_BROKERS | THREADS))
 def test_differences_with_fault_latency(release: str, text: str, found: tuple[str, ...], given: dict[str, Any]) -> None:
     """A history with fault latency has the differences of its row."""
     settings = dict(given)
