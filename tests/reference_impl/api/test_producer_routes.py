@@ -117,11 +117,3 @@ def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
     body = json.loads(beat.body)
     assert (body["producerDataSet"], body["consumerDataSet"]) == ([{"groupName": "G"}], [])
     assert farewell.ext_fields == {"clientID": body["clientID"], "producerGroup": "G"}
-
-
-def test_heartbeat_on_demand_opens_the_connections(cluster: FakeCluster) -> None:
-    """heartbeat() connects to the master of every known broker before any send."""
-    with producer_of(cluster, "4.7.1") as producer:
-        producer.queues("T")
-        producer.heartbeat()
-    assert [len(cluster[letter].requests_of(RequestCode.HEART_BEAT)) for letter in "ab"] == [1, 1]

@@ -55,18 +55,6 @@ def test_from_4_9_3_to_5_2_0_retries_without_time_isolate_healthy_brokers(releas
     assert not any(toy.faults.is_available(broker, TIMED_OUT_MS) for broker in "abc")
 
 
-def test_a_given_queue_is_retried_at_its_broker() -> None:
-    """A given queue is retried at its broker; 4.0.0 charges the broker but never calls back. No counter moves."""
-    for release in ("4.0.0-incubating", "4.1.0-incubating"):
-        toy = Toy(release, send_latency_fault_enable=True)
-        send, invoke = dispatched(toy, Form.GIVEN_QUEUE)
-        step = send.ended(invoke, None, TIMED_OUT_MS, TIMEOUT)
-        expected = None if release.startswith("4.0") else Invoke(1, "a", 3, 0, TIMED_OUT_MS, False, previous="a")
-        assert step == expected
-        assert not toy.faults.is_available("a", TIMED_OUT_MS)
-        assert toy.index.value == -1
-
-
 @pytest.mark.parametrize("form", Form)
 def test_waiting_for_the_thread_costs_time(form: Form) -> None:
     """From 4.3.0 waiting for a thread counts against the timeout; using up exactly all of it fails."""
@@ -110,24 +98,6 @@ def test_an_answer_is_charged_when_the_callback_is_back() -> None:
     assert isinstance(step, CallBack) and events == []
     send.called_back(step, 1_007)
     assert events == [Charged("a", 1_007, 2_000, isolated=False, reachable=True)]
-
-
-@pytest.mark.parametrize("error", ["RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"])
-@pytest.mark.parametrize(("release", "avoid_ms"), [("4.9.2", 600_000), ("5.1.3", 600_000), ("5.3.3", 10_000)])
-def test_an_attempt_that_failed_isolates_its_broker(release: str, avoid_ms: int, error: str) -> None:
-    """Every failed attempt isolates its broker, which stays reachable."""
-    for form in Form:
-        send, invoke, events = observed(avoiding(release), form)
-        send.ended(invoke, None, 40, AttemptResult.failed(error))
-        assert events == [Charged("a", 40, avoid_ms, isolated=True, reachable=True)]
-
-
-def test_a_request_that_could_not_be_handed_over_is_charged_to_its_own_broker() -> None:
-    """From 4.9.3 a failed hand-over isolates its own broker, from 5.1.4 as unreachable."""
-    for release, avoid_ms, reachable in (("4.9.3", 600_000, True), ("5.1.4", 10_000, False)):
-        send, invoke, events = observed(avoiding(release))
-        send.threw(invoke, None, 4, "RemotingConnectException")
-        assert events == [Charged("a", 4, avoid_ms, isolated=True, reachable=reachable)]
 
 
 def test_to_4_9_2_a_retry_is_charged_to_the_broker_before_it_with_three_seconds() -> None:

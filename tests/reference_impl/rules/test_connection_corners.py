@@ -14,10 +14,8 @@ from rocketmq_reference.rules.client.connection_steps import (
     Request,
     Write,
 )
-from rocketmq_reference.rules.client.connection_table import ConnectionTable
 from rocketmq_reference.rules.client.connections import GO_AWAY
 from rocketmq_reference.rules.client.pending_requests import PendingRequests
-from rocketmq_reference.rules.client.remoting_rules import LateClose
 from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
 
 
@@ -52,15 +50,6 @@ def test_who_comes_after_one_that_lost_its_patience(release: str, anew: bool) ->
     made = client(release)
     made.go_on(made.invoke(Kind.SYNC, "a", 5_000, 0)[0], 3_000)
     assert (Connect in kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1])) is anew
-
-
-def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
-    """A forgotten connection is no longer in the table."""
-    table = ConnectionTable(LateClose.SPARES)
-    connection, _ = table.reach("a")
-    assert table.is_known(connection)
-    table.forget(connection)
-    assert not table.is_known(connection)
 
 
 def test_closing_a_replaced_connection_spares_its_successor() -> None:

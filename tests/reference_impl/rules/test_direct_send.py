@@ -5,7 +5,7 @@ import pytest
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
-from rocketmq_reference.rules.producer.direct_send import no_route, send_by_selector, send_to_queue
+from rocketmq_reference.rules.producer.direct_send import no_route, send_by_selector
 
 QUEUE = Queue("a", 1)
 TOO_MUCH = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
@@ -17,14 +17,6 @@ def test_a_selector_without_a_timeout_of_its_own() -> None:
     assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5, timeout_given=False) == Try(QUEUE, 2_000)
     assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
     assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 2_001, timeout_given=False) == TOO_MUCH
-
-
-def test_overspending_before_the_attempt() -> None:
-    """From 4.3.0 overspending ends the call before the attempt; spending exactly the timeout does not."""
-    for send in (send_to_queue, send_by_selector):
-        assert send(dialect_of("4.3.0"), QUEUE, 2_000, 2_001) == TOO_MUCH
-        assert isinstance(send(dialect_of("4.3.0"), QUEUE, 2_000, 2_000), Try)
-        assert isinstance(send(dialect_of("4.2.0"), QUEUE, 2_000, 2_001), Try)
 
 
 def test_a_selector_without_an_answer() -> None:

@@ -1,13 +1,12 @@
 """All events of selections and sends."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketmq_reference.rules.client.publish import Pick, Queue
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.java import INT_MAX
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
 from rocketmq_reference.rules.queue_choice import avoidance, selection
@@ -25,7 +24,7 @@ from rocketmq_reference.rules.queue_choice.events import (
     Tier,
 )
 from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, IndexRule, ThreadIndex
-from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
+from rocketmq_reference.rules.queue_choice.selection import SelectRule
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 
 A, A1, B = Queue("a", 0), Queue("a", 1), Queue("b", 0)
@@ -234,23 +233,6 @@ def test_charges_of_failures(release: str, detector: bool, result: AttemptResult
     loop.begin(0, 0)
     loop.settle(7, result)
     assert [event for event in events if isinstance(event, Charged)] == [charged]
-
-
-@pytest.mark.parametrize(
-    ("release", "restarts"), [("4.7.1", False), ("5.1.3", False), ("5.1.4", True), ("5.3.3", True)]
-)
-def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, restarts: bool) -> None:
-    """From 5.1.4 a retry restarts the counter (section 3.6: resetIndex is times > 0)."""
-    toy = Toy(release, send_latency_fault_enable=True)
-    asked = []
-
-    def noted(selector: Selector, last: str | None, reset_index: bool, now_ms: int) -> Pick:
-        asked.append(reset_index)
-        return 0
-
-    toy.dialect = replace(toy.dialect, producer=replace(toy.dialect.producer, select_queue=noted))
-    toy.send((1, REFUSED), (2, REFUSED))
-    assert asked == [False, restarts, restarts]
 
 
 def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:

@@ -5,10 +5,10 @@ import pytest
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
 from rocketmq_reference.dialects import RELEASES, dialect_of, flatten
-from rocketmq_reference.rules.java import hash_order
+from rocketmq_reference.rules.java import INT_MAX, INT_MIN, hash_order
 from rocketmq_reference.rules.queue_choice import fault_table
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
-from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
+from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, CLAMPED, IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
@@ -105,3 +105,9 @@ def test_a_hash_map_doubles_one_later_than_a_concurrent_one(names: int, concurre
     order = ["A", "P", *(f"other-{number}" for number in range(names - 2))]
     listed = [name for name in hash_order(order, buckets=16, concurrent=concurrent) if name in {"A", "P"}]
     assert listed[0] == first
+
+
+def test_the_most_negative_start_is_clamped_by_the_oldest_only() -> None:
+    """abs(MIN) is MIN: T1 starts at 0 instead, T2 continues from MIN."""
+    assert ThreadIndex(CLAMPED).next(ScriptedTape(INT_MIN)) == 1
+    assert ThreadIndex(ABSOLUTE).next(ScriptedTape(INT_MIN)) == INT_MAX
