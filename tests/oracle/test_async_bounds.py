@@ -80,11 +80,6 @@ def test_the_first_attempt_counts_even_after_the_callback() -> None:
     assert signature("5.3.3", replace(send, attempts=(seen_late,))) is None
 
 
-def test_a_failure_at_the_very_timeout_was_seen_late() -> None:
-    """A failure seen at 500 ms may have happened before, so 5.3.3 may retry it."""
-    assert signature("5.3.3", trace(500, 5), faulty) is None
-
-
 def test_a_send_given_up_in_calm_was_answered_by_the_rules() -> None:
     """In calm an attempt of 100 ms was answered, so the send must return SEND_OK."""
     assert difference_of("5.3.3", trace(100, error=CLIENT)) == RuleDifference(
@@ -151,14 +146,6 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
         f"the call gives up with {CLIENT} because of a {TIMEOUT}",
         f"the call threw {CLIENT} after 1 attempt, {observed}",
         {"expected": [CLIENT, [TIMEOUT]], "observed": [CLIENT, None, cause]},
-    )
-
-
-def test_no_cause_where_the_rules_name_none() -> None:
-    """Up to 5.1.4 MQClientException of an asynchronous send has no cause, even for lost connections."""
-    lost = because_of(LOST, 10, 10, 10)
-    assert (
-        signature("5.1.4", lost, faulty, causes_reported=True) == f"error.other-cause/expected=none/seen={LOST}/retry"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -206,12 +207,6 @@ def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool)
     assert (judgement.difference is None) is is_right
 
 
-@pytest.mark.parametrize("error", [CLIENT, TOO_MUCH, "IllegalStateException"])
-def test_a_client_that_knows_queues_tries_one(error: str) -> None:
-    """With queues, time and no faulty broker, an exception without an attempt is a difference."""
-    assert names(judged([replace(WITHOUT_ATTEMPT, error=error)])) == [(7, "attempts.stopped-early/first")]
-
-
 def test_a_lack_of_time_has_its_exceptions() -> None:
     """IllegalStateException without an attempt is a difference, however long it took."""
     late = replace(WITHOUT_ATTEMPT, error="IllegalStateException", end_ns=900 * MS)
@@ -233,7 +228,29 @@ def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
     ]
 
 
-def test_a_send_without_attempt_and_callback_is_undecided() -> None:
-    """A send without an attempt and without a callback is undecided."""
-    (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=NEVER_CALLED_BACK)])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"route": 0},
+        {"route_after": 2},
+        {"error": NEVER_CALLED_BACK},
+        {"error": None, "status": "SEND_OK"},
+    ],
+)
+def test_an_incompletely_seen_send_is_undecided(change: dict[str, Any]) -> None:
+    """A send with an unknown route, no callback, or a result without an attempt is undecided; so is any without a witness."""
+    (judgement,) = judged([replace(WITHOUT_ATTEMPT, **change)])
     assert judgement == SendJudgement(7, 2, (), None, 0, "no attempt of it was witnessed")
+    assert judged([WITHOUT_ATTEMPT], witnessed=False)[0].undecided is not None
+
+
+@pytest.mark.parametrize(("release", "chooser"), [("4.0.0-incubating", None), ("5.3.3", 3)])
+@pytest.mark.parametrize("number", [5, 6])
+def test_a_send_without_a_visible_attempt_may_have_had_its_turn(release: str, chooser: int | None, number: int) -> None:
+    """A send without an attempt may have taken a queue; only then may the next send skip one."""
+    sends = [send(one, f"a{one % 4}", chooser=chooser) for one in range(4)]
+    sends += [send(one, f"b{one % 4}", chooser=chooser) for one in range(4, 8)]
+    others = [one for one in sends if one.send != number]
+    unseen = replace(sends[number], attempts=(), error=NEVER_CALLED_BACK, status=None)
+    for given, differing in (([*others, unseen], []), (others, [number + 1])):
+        assert [one.send for one in judged(given, release=release) if one.difference is not None] == differing

@@ -1,4 +1,7 @@
-"""The set of hidden states is kept small without loss, or over-approximated."""
+"""The set of hidden states is kept small without loss, or over-approximated; boxes are their uncertain times."""
+
+from collections.abc import Iterable
+from itertools import product
 
 import pytest
 
@@ -6,7 +9,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.interval import bounds
 from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.oracle.producer.states import transition
-from rocketdiff.oracle.producer.states.belief import settle_belief
+from rocketdiff.oracle.producer.states.belief import Box, _hull, _join, _union, settle_belief
 from rocketdiff.oracle.producer.states.decision_point import decision_points_of
 from rocketdiff.oracle.producer.states.hidden_state import OVER_MS, HiddenState
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
@@ -122,3 +125,52 @@ def test_few_outcomes_are_followed_after_one_was_dropped(monkeypatch: pytest.Mon
     for replay.transitions.left_out in (False, True):
         ways.append(len(replay.transitions.every_outcome(replay.belief.states, point)))
     assert ways == [8, 2]
+
+
+INTERVALS = [(lo, hi) for lo in range(3) for hi in range(lo, 3)]
+WIDE = [(lo, hi) for lo in range(6) for hi in range(lo, 6)]
+
+
+def points(*boxes: Box) -> set[tuple[int, ...]]:
+    return {point for box in boxes for point in product(*(range(lo, hi + 1) for lo, hi in box))}
+
+
+def around(*boxes: Box) -> Box:
+    return [(min(lo for lo, _ in column), max(hi for _, hi in column)) for column in zip(*boxes, strict=True)]
+
+
+def test_two_boxes_are_joined_where_the_box_around_them_has_no_other_point() -> None:
+    """Two boxes merge if the box around them has no other point: all boxes of two times within 0–2."""
+    boxes = [list(box) for box in product(INTERVALS, INTERVALS)]
+    for one, other in product(boxes, boxes):
+        smallest = around(one, other)
+        expected = smallest if points(smallest) == points(one, other) else None
+        assert _join(one, other) == expected, (one, other)
+
+
+def test_of_three_times_the_one_that_differs_is_joined() -> None:
+    """Boxes that differ in one of three times merge in that time."""
+    for place in range(3):
+        one, other, both = ([(7, 7), (8, 8), (9, 9)] for _ in range(3))
+        one[place], other[place], both[place] = (1, 2), (3, 4), (1, 4)
+        assert _join(one, other) == both
+
+
+def merged(intervals: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return the gapless runs of whole numbers in the intervals."""
+    covered = sorted({number for lo, hi in intervals for number in range(lo, hi + 1)})
+    starts = [number for number in covered if number - 1 not in covered]
+    ends = [number for number in covered if number + 1 not in covered]
+    return set(zip(starts, ends, strict=True))
+
+
+def test_intervals_are_joined_until_nothing_fits_together() -> None:
+    """All triples of intervals within 0–5, in every order, merge into their gapless runs."""
+    for triple in product(WIDE, WIDE, WIDE):
+        left = _union([[interval] for interval in triple])
+        assert sorted(box[0] for box in left) == sorted(merged(triple)), triple
+
+
+def test_the_hull_is_around_all() -> None:
+    """The hull of boxes of two times contains them all."""
+    assert _hull([[(1, 2), (5, 5)], [(0, 1), (7, 9)], [(1, 4), (6, 6)]]) == [(0, 4), (5, 9)]

@@ -3,22 +3,6 @@
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 
 
-def runs(explorer: ChoiceExplorer) -> list[tuple[int, ...]]:
-    """Choose one of two, and after a 1 one of three."""
-    seen: list[tuple[int, ...]] = []
-    explorer.restart()
-    while True:
-        first = explorer.choose(2)
-        seen.append((first, explorer.choose(3)) if first else (first,))
-        if not explorer.advance():
-            return seen
-
-
-def test_every_combination_is_seen_once() -> None:
-    """Every combination is run once, although choices depend on each other."""
-    assert runs(ChoiceExplorer()) == [(0,), (1, 0), (1, 1), (1, 2)]
-
-
 def test_a_question_in_between_leaves_the_run_alone() -> None:
     """all_outcomes finds every outcome and does not change the current run."""
     explorer = ChoiceExplorer()

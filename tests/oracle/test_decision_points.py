@@ -51,12 +51,6 @@ def test_a_call_without_attempts_decides_once() -> None:
         assert list(decision_points_of(bare, split=split)) == [point(0, 10, 60, None, None, send=bare)]
 
 
-def test_a_client_without_a_list_has_version_0() -> None:
-    """A client that reports no list has version 0 before and after the call."""
-    reported = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
-    assert reported == [(0, 0)] * 3
-
-
 def test_a_window_never_ends_before_it_begins() -> None:
     """A window never ends before it begins, although two witnesses' clocks may say so."""
     late = replace(SEND, start_ns=25, attempts=(replace(FIRST, end_ns=45), SECOND))

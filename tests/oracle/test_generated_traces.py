@@ -141,22 +141,6 @@ def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: s
     assert expected in differences(judge(state, generated(state), rules))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "on"),
-    [
-        ("4.7.1", "4.0.0-incubating", False),
-        ("4.9.0", "4.9.3", True),
-        ("5.3.2", "5.3.3", True),
-        ("5.0.0", "4.9.7", True),
-    ],
-)
-def test_rules_that_behave_alike_do_not_differ(one: str, other: str, on: bool) -> None:
-    """Without a timed out call, an overflow or a cap, these releases behave alike."""
-    calm = tuple(trouble for trouble in PAUSES if trouble.kind in ("refused", "busy"))
-    state = replace(steady(one, on=on), troubles=calm)
-    assert differences(judge(state, generated(state), other)) == []
-
-
 def test_other_rules_are_noticed_with_threads() -> None:
     """Two threads that avoid for 10 s differ from rules of 10 min."""
     state = steady("5.1.4", on=True, threads=2, sends=1_500)

@@ -1,6 +1,7 @@
 """Judgements besides their difference: decisions, undecided sends, further differences."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,33 +17,54 @@ from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged
 
 EITHER = Decision(0, queues_total=8, queues_legal=8, avoided=0)
-ONLY_A = Decision(0, queues_total=8, queues_legal=1, avoided=0)
 
 
-def test_sends_that_the_rules_explain() -> None:
-    """A first send may go to all eight queues, the second to the next one; one hidden state remains."""
-    assert judged("5.3.3", "0 a0 1 | 20 a1 1") == [
-        SendJudgement(0, 0, (EITHER,), None, 1),
-        SendJudgement(1, 0, (ONLY_A,), None, 1),
+FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
+LATENT = {"on": True, "timeout": 500}
+
+
+@pytest.mark.parametrize(
+    ("text", "lists", "settings", "decisions"),
+    [
+        # the index starts at random for each list and thread
+        ("0 b2 2 | 20 b3 2 | 40 a0 2", (), {}, [[(8, 8, 0)], [(8, 1, 0)], [(8, 1, 0)]]),
+        ("0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", ("a4 b4", "a2 c2"), {}, [[(8, 8, 0)], [(4, 4, 0)], [(4, 1, 0)]]),
+        ("t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1", (), {}, [[(8, 8, 0)], [(8, 8, 0)], [(8, 1, 0)]]),
+        # with fault latency a retry of 5.1.4 or later draws a new one, and avoided brokers are counted
+        (
+            "0 a0 1 | 20 a1 1 refused > b3 1 | 40 b0 1",
+            (),
+            LATENT,
+            [[(8, 8, 0)], [(8, 1, 0), (8, 4, 1)], [(8, 1, 1)]],
+        ),
+        (f"{FAILED_B} | 600 a2 1 | 620 a3 1", (), LATENT, [[(8, 8, 0)], [(8, 1, 0)], [(8, 4, 1)], [(8, 1, 1)]]),
+        ("0 a3 1 | 20 b0 700 | 820 a0 1", (), {"on": True}, [[(8, 8, 0)], [(8, 1, 0)], [(8, 1, 1)]]),
+        ("0 a3 1 | 20 b0 700 | 820 b1 1", (), {}, [[(8, 8, 0)], [(8, 1, 0)], [(8, 1, 0)]]),
+        # a wrong choice counts, too
+        ("0 a0 1 | 20 b3 1", (), {}, [[(8, 8, 0)], [(8, 1, 0)]]),
+        # while the list changes the older one is counted; legal are the five of the new one, a1, and b0 after an unseen attempt
+        ("0 a0 1 | 20 r1-2 a1 1", ("a4 b4", "a2 c2 d1"), {}, [[(8, 8, 0)], [(8, 6, 0)]]),
+    ],
+)
+def test_decisions(
+    text: str, lists: tuple[str, ...], settings: dict[str, Any], decisions: list[list[tuple[int, int, int]]]
+) -> None:
+    """Each attempt has a decision: all queues, legal ones, and avoided brokers."""
+    expected = [
+        tuple(Decision(attempt, *counts) for attempt, counts in enumerate(of_a_send)) for of_a_send in decisions
     ]
+    assert [one.decisions for one in judged("5.3.3", text, *lists, **settings)] == expected
 
 
-def test_a_choice_that_differed_was_decisive_too() -> None:
-    """A wrong choice counts as a decision with one legal queue of eight."""
-    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b3 1")
-    assert (judgement.decisions, judgement.states) == ((ONLY_A,), 1)
-    assert judgement.difference is not None
+def test_two_queues_of_a_broker_that_has_left_the_list_are_legal() -> None:
+    """In 4.7.1 the fallback chooses of two queues of each broker, the one that left, too."""
+    judgements = judged("4.7.1", "0 a0 700 | 800 b0 1 | 1000 r2 b0 1", "a2 b2", "a2", on=True, retries=0)
+    assert [decision.queues_legal for one in judgements for decision in one.decisions] == [4, 1, 4]
 
 
-def test_while_the_list_changes_its_older_version_is_counted() -> None:
-    """
-    While the list changes, queues_total counts the older version: eight.
-
-    Legal are all five queues of the new list, which starts anywhere, and of the old one a1 and, after an invisible
-    attempt, b0.
-    """
-    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 a1 1", "a4 b4", "a2 c2 d1")
-    assert judgement.decisions == (Decision(0, queues_total=8, queues_legal=6, avoided=0),)
+def test_a_send_that_the_rules_explain() -> None:
+    """A judgement has number, thread, decisions and hidden states of a send."""
+    assert judged("5.3.3", "0 a0 1") == [SendJudgement(0, 0, (EITHER,), None, 1)]
 
 
 def test_while_the_list_changes_a_difference_is_of_its_older_version() -> None:
@@ -50,22 +72,6 @@ def test_while_the_list_changes_a_difference_is_of_its_older_version() -> None:
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 b3 1", "a4 b4", "a2 c2")
     assert judgement.difference is not None
     assert "of 8 queues" in judgement.difference.expected
-
-
-@pytest.mark.parametrize(("latency", "avoided"), [(False, 0), (True, 1)])
-def test_avoided_brokers_are_counted_with_fault_latency_on(latency: bool, avoided: int) -> None:
-    """With fault latency on, b is avoided for 2 s after 700 ms and counted 100 ms later."""
-    judgements = judged("5.3.3", "0 a3 1 | 20 b0 700 | 820 a0 1", on=latency)
-    assert [one.avoided for judgement in judgements[:2] for one in judgement.decisions] == [0, 0]
-    assert [one.avoided for one in judgements[2].decisions] == [avoided]
-
-
-def test_the_first_difference_of_a_send_counts() -> None:
-    """Of two wrong attempts the first is reported."""
-    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b1 1 refused > b3 1")
-    assert judgement.difference is not None
-    assert (judgement.difference.attempt, judgement.difference.signature) == (0, "queue.out-of-turn/first")
-    assert judgement.further == ()
 
 
 @pytest.mark.parametrize("text", ["0 r7 a0 1", "0 a0 1"])

@@ -14,7 +14,6 @@ from rocketdiff.oracle.producer.interleave import (
     _enabled,
     _Lane,
     _note_ends,
-    _onward,
     _reach,
     _settled,
     _soonest,
@@ -141,11 +140,6 @@ def test_the_soonest_is_the_one_whose_window_ends_first() -> None:
     assert [_soonest(lanes, (0, 0, 0), those) for those in ([0, 1], [0], [0, 1, 2])] == [1, 0, 2]
 
 
-def test_progress_is_one_moment_of_one_thread() -> None:
-    """Progress advances one point of one thread."""
-    assert [_onward((3, 5, 7), one) for one in range(3)] == [(4, 5, 7), (3, 6, 7), (3, 5, 8)]
-
-
 def test_the_certain_past_ends_at_the_earliest_pending_point() -> None:
     """The certain past ends, in whole ms, at the earliest pending point; without any it is 0."""
     lanes = [lane(note(7 * MS, 9 * MS)), lane(note(5 * MS - 1, 6 * MS), note(8 * MS, 9 * MS))]
@@ -208,11 +202,3 @@ def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPa
     judged("5.3.3", f"{text} | t2 41 a1 1 refused > b2 1", on=True)
     assert max(orders for orders, _ in followed) == 2
     assert {orders for orders, complete in followed if not complete} - {2} == {1}
-
-
-def test_from_the_first_unjudged_call_on_no_thread_differs() -> None:
-    """After an unjudged call of thread 0, a queue out of turn in thread 1 is undecided."""
-    text = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 b3 1 | t0 200 r0 a0 1"
-    judgements = judged("5.3.3", text, on=True)
-    assert [one.difference for one in judgements] == [None] * 5
-    assert [one.undecided is None for one in judgements] == [True, True, False, False, False]

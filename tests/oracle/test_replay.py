@@ -14,7 +14,7 @@ from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.replay import replay_for
 from tests.oracle.histories import history, routes
-from tests.oracle.judging import judged, legal, signatures
+from tests.oracle.judging import signatures
 
 OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
 WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
@@ -204,6 +204,31 @@ AVOIDING: dict[str, list[Row]] = {
 }
 
 
+BOTH_KNOWN = "0 a0 700 | 800 b0 1"
+"""a is avoided until 30,700 ms; b, which answered at once, is the best known. Then b leaves the list."""
+
+LEFT: dict[str, Any] = {"lists": ("a2 b2", "a2"), "retries": 0}
+LEFT_BROKERS: dict[str, list[Row]] = {
+    "b, which has left the list a0 a1, replaces a1, and later sends find it": [
+        row(release, f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 b0 1 | 1200 r2 b0 1", **LEFT)
+        for release in ("4.3.2", "4.7.1", "4.9.7")
+    ],
+    "if b was unregistered, its item is dropped, and a's queues follow in rotation": [
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 a0 1 | 1100 r2 a1 1", **LEFT),
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 a1 1 | 1100 r2 a0 1", **LEFT),
+    ],
+    "b had two queues": [
+        row(release, f"{BOTH_KNOWN} | 1000 r2 b2 1", MUTATED, **LEFT) for release in ("4.3.2", "4.9.7")
+    ],
+    "after b0 replaced a1, b1 is never next, and a is still avoided": [
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 b1 1", MUTATED, **LEFT),
+        row("4.7.1", f"{BOTH_KNOWN} | 1000 r2 b0 1 | 1100 r2 a0 1", USED, **LEFT),
+    ],
+    "from 5.1.4 on there is no fallback": [row("5.3.3", f"{BOTH_KNOWN} | 1000 r2 b0 1", OUT_OF_TURN, **LEFT)],
+}
+"""TopicPublishInfo.getQueueIdByBroker reads topicRouteData, which has brokers without write permission, too."""
+
+
 BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1 | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1"
 """Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
 
@@ -247,30 +272,11 @@ def test_differences_without_fault_latency(
     assert signatures(release, text, *settings.pop("lists"), **settings) == list(found)
 
 
-@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | THREADS))
+@pytest.mark.parametrize(("release", "text", "found", "given"), rows(AVOIDING | LEFT_BROKERS | THREADS))
 def test_differences_with_fault_latency(release: str, text: str, found: tuple[str, ...], given: dict[str, Any]) -> None:
     """A history with fault latency has the differences of its row."""
     settings = dict(given)
     assert signatures(release, text, *settings.pop("lists"), on=True, **settings) == list(found)
-
-
-@pytest.mark.parametrize(
-    ("text", "lists", "on", "queues"),
-    [
-        ("0 b2 2 | 20 b3 2 | 40 a0 2", (), False, [[8], [1], [1]]),
-        ("0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", TWO_LISTS, False, [[8], [4], [1]]),
-        ("t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1 | t1 20.5 b3 1", (), False, [[8], [8], [1], [1]]),
-        ("0 a0 1 | 20 a1 1 refused > b3 1 | 40 b0 1", (), True, [[8], [1, 4], [1]]),
-        (f"{FAILED_B} | 600 a2 1 | 620 a3 1 | 640 a0 1", (), True, [[8], [1], [4], [1], [1]]),
-    ],
-)
-def test_legal_queues_follow_the_index_of_list_and_thread(
-    text: str, lists: tuple[str, ...], on: bool, queues: list[list[int]]
-) -> None:
-    """The index starts at random for each list and thread; with fault latency a retry of 5.1.4 or later draws a new one."""
-    judgements = judged("5.3.3", text, *lists, on=on, timeout=500)
-    assert legal(judgements) == queues
-    assert [one.difference for one in judgements] == [None] * len(judgements)
 
 
 @pytest.mark.parametrize("seen", ["b3 1", ""])

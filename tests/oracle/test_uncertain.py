@@ -94,6 +94,7 @@ def test_a_broker_of_another_list_is_in_the_route_still_or_not() -> None:
     explorer = ChoiceExplorer()
     info = UncertainPublishInfo([("a", 0)], {"a": 1, "b": 2, "c": 3}, explorer)
     assert answers(info, explorer, "b", "c", "b") == [[-1, -1, -1], [-1, 3, -1], [2, -1, 2], [2, 3, 2]]
+    assert answers(info, explorer, "a", "d") == [[1, -1]], "a is in the list, and d in none"
 
 
 def test_a_copy_keeps_the_answers_of_its_list() -> None:

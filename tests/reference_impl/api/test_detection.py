@@ -35,15 +35,6 @@ def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster, monkeypa
     producer.shutdown()
 
 
-def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
-    """The detector removes the fault item of a broker that no route contains."""
-    producer = detecting(cluster)
-    producer.faults.update("gone", 5, 0, reachable=False, now_ms=0)
-    producer._client.host.run(producer._parts.detection.detect())
-    assert "gone" not in producer.faults.items
-    producer.shutdown()
-
-
 @pytest.mark.parametrize(
     ("release", "enabled", "works"), [("5.1.4", True, False), ("5.2.0", False, False), ("5.2.0", True, True)]
 )

@@ -26,7 +26,7 @@ def bodies(broker: FakeBroker) -> list[bytes]:
 
 
 @pytest.mark.parametrize("release", ["4.0.0-incubating", "4.9.8", "5.2.0", "5.3.0", "5.5.0"])
-def test_a_one_way_send_is_written_once(cluster: FakeCluster, release: str) -> None:
+def test_it_is_written_once(cluster: FakeCluster, release: str) -> None:
     """A one-way send writes one request, marked as one-way, to the thread's next queue."""
     with producer_of(cluster, release, start=7, vip_channel_enabled=False) as producer:
         producer.send_oneway(Message("T", b"1"))
@@ -44,21 +44,6 @@ def test_a_given_and_a_selected_queue(cluster: FakeCluster) -> None:
         producer.send_oneway_by_selector(Message("T", b"chosen"), lambda queues, *_: queues[7], None)
         assert eventually(lambda: sorted(bodies(cluster["b"])) == [b"chosen", b"given"])
     assert sorted(stored.queue_id for stored in cluster["b"].stored) == [2, 3]
-
-
-@pytest.mark.parametrize(("release", "is_raised"), [("4.9.8", True), ("5.2.0", True), ("5.3.0", False)])
-def test_a_refused_connect_is_silent_from_5_3_0(cluster: FakeCluster, release: str, is_raised: bool) -> None:
-    """A refused connect is raised to 5.2.0, silent from 5.3.0, and not retried."""
-    cluster["a"].refuse()
-    with producer_of(cluster, release, start=7) as producer:
-        if is_raised:
-            with pytest.raises(MQClientException) as raised:
-                producer.send_oneway(Message("T", b"x"))
-            assert raised.value.code == 10_001
-        else:
-            producer.send_oneway(Message("T", b"x"))
-        producer.send_oneway_to_queue(Message("T", b"y"), Queue("broker-b", 0))
-        assert eventually(lambda: bodies(cluster["b"]) == [b"y"])
 
 
 def test_a_broker_that_hangs_up(cluster: FakeCluster) -> None:
@@ -83,11 +68,3 @@ def test_an_unknown_topic_and_a_stopped_client_raise(cluster: FakeCluster) -> No
         producer.send_oneway(Message("Unknown", b"x"))
     with pytest.raises(MQClientException):
         producer.send_oneway(Message("T", b"x"))
-
-
-def test_a_large_body_is_written_in_the_background(cluster: FakeCluster) -> None:
-    """A body of 3 MB arrives, although the call does not wait for the broker to read it."""
-    body = bytes(range(256)) * 12_000
-    with producer_of(cluster, compress_msg_body_over_howmuch=10**9) as producer:
-        producer.send_oneway(Message("T", body))
-        assert eventually(lambda: bodies(cluster["a"]) == [body])

@@ -10,7 +10,7 @@ from rocketmq_reference.api.message import Message
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
 from tests.reference_impl.fake_broker import FakeCluster, FakeNameServer
-from tests.reference_impl.producers import NEVER_MS, Remembered, producer_of
+from tests.reference_impl.producers import Remembered, producer_of
 
 
 def _await(condition: Callable[[], bool], what: str) -> None:
@@ -50,15 +50,6 @@ def test_a_send_without_any_route_fails(cluster: FakeCluster) -> None:
     assert (raised.value.code, selected.value.code) == (10005, -1)
 
 
-def test_read_only_topic_has_no_queues(cluster: FakeCluster) -> None:
-    """A route without writable queues does not fall back on the default topic."""
-    cluster.set_route("R", {"broker-a": 4}, perm=4)
-    cluster.set_route("TBW102", {"broker-a": 4})
-    with producer_of(cluster) as producer, pytest.raises(MQClientException) as raised:
-        producer.send(Message("R", b"x"))
-    assert raised.value.code == 10005
-
-
 @pytest.mark.parametrize("release", ["4.6.0", "5.3.3"])
 def test_no_name_server_is_illegal_state_from_4_6(cluster: FakeCluster, release: str) -> None:
     """From 4.6.0 an unreachable name server is IllegalStateException for a new topic, and nothing for a cached one."""
@@ -68,14 +59,6 @@ def test_no_name_server_is_illegal_state_from_4_6(cluster: FakeCluster, release:
         with pytest.raises(IllegalStateException):
             producer.send(Message("New", b"x"))
         producer.send(Message("T", b"x"))
-
-
-def test_no_name_server_is_no_route_before_4_6(cluster: FakeCluster) -> None:
-    """Before 4.6.0 an unreachable name server is a missing route, code 10005."""
-    cluster.name_server.refuse()
-    with producer_of(cluster, "4.5.2") as producer, pytest.raises(MQClientException) as raised:
-        producer.send(Message("T", b"x"))
-    assert raised.value.code == 10005
 
 
 def test_paused_name_server_times_out(cluster: FakeCluster) -> None:
@@ -122,34 +105,6 @@ def test_changed_route_starts_a_new_list(cluster: FakeCluster) -> None:
     assert [(route.topic, route.route) for route in heard.routes] == [("T", 1), ("T", 2)]
 
 
-def test_same_route_changes_nothing(cluster: FakeCluster) -> None:
-    """Another order of brokers is no change, and a topic that disappears keeps its route."""
-    with producer_of(cluster, first_poll_ms=1, poll_name_server_interval_ms=5) as producer:
-        producer.send(Message("T", b"x"))
-        document = cluster.name_server.routes["T"]
-        document["queueDatas"].reverse()
-        document["brokerDatas"].reverse()
-        asked = len(cluster.name_server.requests)
-        _await(lambda: len(cluster.name_server.requests) > asked + 2, "three polls")
-        del cluster.name_server.routes["T"]
-        asked = len(cluster.name_server.requests)
-        _await(lambda: len(cluster.name_server.requests) > asked + 2, "three polls")
-        assert producer.route_version("T") == 1
-        assert producer.send(Message("T", b"x")).queue_id == 1
-
-
-def test_the_create_topic_key_is_polled_to_5_1_0(cluster: FakeCluster) -> None:
-    """To 5.1.0 the create-topic key is polled from the start, because it has a placeholder in the table."""
-    cluster.set_route("TBW102", {"broker-a": 8})
-    for release, version in (("5.1.0", 1), ("5.1.1", 0)):
-        with producer_of(cluster, release, first_poll_ms=1, poll_name_server_interval_ms=5) as producer:
-            if version:
-                _await(lambda: producer.route_version("TBW102") == 1, "TBW102")
-            else:
-                time.sleep(0.05)
-            assert producer.route_version("TBW102") == version
-
-
 def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
     """Masters get repeated heartbeats with client and group, and an unregister request at the end."""
     with producer_of(
@@ -162,33 +117,3 @@ def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
     body = json.loads(beat.body)
     assert (body["producerDataSet"], body["consumerDataSet"]) == ([{"groupName": "G"}], [])
     assert farewell.ext_fields == {"clientID": body["clientID"], "producerGroup": "G"}
-
-
-def test_heartbeat_on_demand_opens_the_connections(cluster: FakeCluster) -> None:
-    """heartbeat() connects to the master of every known broker before any send."""
-    with producer_of(cluster, "4.7.1") as producer:
-        producer.queues("T")
-        producer.heartbeat()
-    assert [len(cluster[letter].requests_of(RequestCode.HEART_BEAT)) for letter in "ab"] == [1, 1]
-
-
-@pytest.mark.parametrize(("release", "beats"), [("5.1.4", 0), ("5.2.0", 1)])
-def test_new_connections_get_a_heartbeat_from_5_2(cluster: FakeCluster, release: str, beats: int) -> None:
-    """From 5.2.0 a new connection to a broker gets a heartbeat; one to a name server does not."""
-    with producer_of(cluster, release, first_heartbeat_ms=NEVER_MS) as producer:
-        producer.send(Message("T", b"x"))
-        if beats:
-            _await(lambda: bool(cluster["a"].requests_of(RequestCode.HEART_BEAT)), "the heartbeat")
-    assert len(cluster["a"].requests_of(RequestCode.HEART_BEAT)) == beats
-    assert cluster.name_server.requests_of(RequestCode.HEART_BEAT) == []
-
-
-def test_brokers_that_left_every_route_are_forgotten(cluster: FakeCluster) -> None:
-    """An address that no route contains any more is removed and gets no heartbeat."""
-    with producer_of(cluster) as producer:
-        producer.queues("T")
-        cluster.set_route("T", {"broker-b": 4})
-        producer._client.host.run(producer._client.routes.poll())
-        producer.heartbeat()
-        assert set(producer._client.routes.known.addresses) == {"broker-b"}
-    assert cluster["a"].requests == []

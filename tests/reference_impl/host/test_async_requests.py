@@ -1,6 +1,5 @@
 """Asynchronous and one-way requests."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +9,6 @@ from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingSendRequestException,
     RemotingTimeoutException,
-    RemotingTooMuchRequestException,
 )
 from rocketmq_reference.remoting.frames import Command
 from tests.reference_impl.host.requesting import HANGS_UP, RESETS, SILENT, Client, Echo, RecordedEnds, await_that
@@ -34,9 +32,7 @@ def test_answers_find_their_requests(client_of: ClientOf, server: Echo, release:
 
 
 @EITHER
-def test_asynchronous_and_synchronous_requests_share_a_connection(
-    client_of: ClientOf, server: Echo, release: str
-) -> None:
+def test_beside_synchronous_requests(client_of: ClientOf, server: Echo, release: str) -> None:
     """Asynchronous and synchronous requests share a connection, and each gets its own answer."""
     client, reported = client_of(release), RecordedEnds()
     for _ in range(20):
@@ -49,25 +45,13 @@ def test_asynchronous_and_synchronous_requests_share_a_connection(
 @pytest.mark.parametrize(
     ("release", "code"), [("4.3.0", RESETS), ("5.5.0", RESETS), ("5.1.3", HANGS_UP), ("5.5.0", HANGS_UP)]
 )
-def test_a_reset_fails_pending_requests_from_4_3_0(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
+def test_a_lost_connection(client_of: ClientOf, server: Echo, release: str, code: int) -> None:
     """A reset fails pending requests from 4.3.0 on, an orderly close from 5.1.3 on."""
     reported = RecordedEnds()
     client_of(release).invoke_async(server, reported, Command(code))
     end, thread = reported.end()
     assert isinstance(end.error, RemotingSendRequestException) and not end.direct
     assert thread.startswith(CALLBACKS)
-
-
-def test_an_orderly_close_to_5_1_2_is_not_noticed(client_of: ClientOf, server: Echo) -> None:
-    """To 5.1.2 an orderly close fails no request; the scan ends it a second after its timeout."""
-    client, reported = client_of("5.1.1"), RecordedEnds()
-    client.invoke_async(server, reported, Command(HANGS_UP), 5_000)
-    client.await_close(server)
-    client.scan()
-    assert reported.is_quiet
-    client.host.ahead_ms = 6_000
-    client.scan()
-    assert isinstance(reported.end()[0].error, RemotingTimeoutException)
 
 
 def test_a_request_ended_by_a_scan_does_not_end_again(client_of: ClientOf, server: Echo) -> None:
@@ -84,7 +68,7 @@ def test_a_request_ended_by_a_scan_does_not_end_again(client_of: ClientOf, serve
     assert reported.is_quiet
 
 
-def test_a_refused_connect_is_thrown_up_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
+def test_a_refused_connection(client_of: ClientOf, server: Echo) -> None:
     """A refused connect is thrown to 5.2.0; later the event loop reports it at once."""
     server.refuse()
     reported = RecordedEnds()
@@ -96,26 +80,8 @@ def test_a_refused_connect_is_thrown_up_to_5_2_0(client_of: ClientOf, server: Ec
     assert thread.startswith(NETTY)
 
 
-@pytest.mark.parametrize(("release", "ends"), [("5.3.3", 2), ("5.4.0", 1)])
-def test_a_late_connection_fails_the_request(client_of: ClientOf, server: Echo, release: str, ends: int) -> None:
-    """A connect longer than the timeout fails the request, to 5.3.3 twice."""
-    reported = RecordedEnds()
-    client_of(release).invoke_async(server, reported, Command(0), -1)
-    errors = [type(reported.end()[0].error) for _ in range(ends)]
-    assert errors == [RemotingTooMuchRequestException, RemotingTimeoutException][:ends]
-    time.sleep(0.05)
-    assert reported.is_quiet
-
-
-def test_a_connection_that_came_too_late_is_thrown_to_5_2_0(client_of: ClientOf, server: Echo) -> None:
-    """To 5.2.0 a connect longer than the timeout is thrown, and nothing is written."""
-    with pytest.raises(RemotingTooMuchRequestException):
-        client_of("5.2.0").invoke_async(server, RecordedEnds(), Command(0), -1)
-    assert server.requests == []
-
-
 @EITHER
-def test_one_way_requests_are_written_in_order(client_of: ClientOf, server: Echo, release: str) -> None:
+def test_one_way_requests(client_of: ClientOf, server: Echo, release: str) -> None:
     """One-way requests are written in order."""
     client = client_of(release)
     for number in range(10):
@@ -130,16 +96,3 @@ def test_a_large_request_is_finished_in_the_background(client_of: ClientOf, serv
     client_of("5.5.0").invoke_async(server, reported, Command(0, body=body))
     end, _ = reported.end()
     assert end.answer.body == body
-
-
-def test_to_4_6_1_a_retry_takes_the_next_requests_number(client_of: ClientOf, server: Echo) -> None:
-    """To 4.6.1 a retry shares the next request's number; the later one replaces the earlier, which never ends."""
-    client, first, second = client_of("4.6.1"), RecordedEnds(), RecordedEnds()
-    client.host.run(
-        client.remoting.invoke_async(
-            server.address, 10_000, lambda _number: b"", first, client.host.here(), is_retry=True
-        )
-    )
-    client.invoke_async(server, second, Command(0, body=b"x"))
-    assert second.end()[0].answer.body == b"x"
-    assert first.is_quiet

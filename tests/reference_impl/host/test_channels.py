@@ -40,9 +40,7 @@ def channels() -> Iterator[Channels]:
 
 
 @pytest.mark.parametrize("serialization", list(Serialization))
-def test_a_request_is_answered_in_its_own_encoding(
-    channels: Channels, server: Echo, serialization: Serialization
-) -> None:
+def test_answer_of_a_request(channels: Channels, server: Echo, serialization: Serialization) -> None:
     """A request is answered in its own header encoding."""
     answer = channels.invoke(server.address, Command(0, {"n": "1"}, b"body", serialization=serialization), LONG_MS)
     assert (answer.ext_fields, answer.body, answer.serialization) == ({"n": "1"}, b"body", serialization)
@@ -136,49 +134,6 @@ def test_lost_connection_fails_calls_at_once(channels: Channels, server: Echo, c
     assert server.connections == 2
 
 
-@pytest.mark.parametrize(
-    ("release", "code", "error"),
-    [
-        ("4.2.0", RESETS, RemotingTimeoutException),
-        ("4.3.0", RESETS, RemotingSendRequestException),
-        ("5.1.2", HANGS_UP, RemotingTimeoutException),
-        ("5.1.3", HANGS_UP, RemotingSendRequestException),
-    ],
-)
-def test_a_lost_connection_fails_pending_requests_by_release(
-    client_of: Callable[[str], Client], server: Echo, release: str, code: int, error: type[RemotingException]
-) -> None:
-    """A reset fails a pending request from 4.3.0, an orderly close from 5.1.3; otherwise it waits for its timeout."""
-    timeout_ms = SHORT_MS if error is RemotingTimeoutException else LONG_MS
-    client = client_of(release)
-    client.invoke(server, Command(0))
-    assert _error_of(client, server, Command(code), timeout_ms) is error
-
-
-@pytest.mark.parametrize(
-    ("release", "error"), [("4.2.0", RemotingTimeoutException), ("4.3.0", RemotingSendRequestException)]
-)
-def test_own_close_fails_what_is_under_way_from_4_3(
-    client_of: Callable[[str], Client], server: Echo, release: str, error: type[RemotingException]
-) -> None:
-    """The client's own close fails pending calls from 4.3.0; before, they wait for their timeouts."""
-    client = client_of(release)
-    client.invoke(server, Command(0))
-    errors: list[object] = []
-    timeout_ms = 4 * SHORT_MS if error is RemotingTimeoutException else LONG_MS
-    threads = [
-        threading.Thread(target=lambda: errors.append(_error_of(client, server, Command(SILENT), timeout_ms)))
-        for _ in range(3)
-    ]
-    for each in threads:
-        each.start()
-    await_that(lambda: sum(request.code == SILENT for request in server.requests) == 3)
-    client.shut_down()
-    for each in threads:
-        each.join(10)
-    assert errors == [error] * 3
-
-
 def test_close_while_idle_is_noticed(client_of: Callable[[str], Client], server: Echo) -> None:
     """A client checks an idle connection before use, because no thread reads it."""
     client = client_of("5.5.0")
@@ -248,29 +203,6 @@ def _send_garbage(server: Echo) -> None:
     await_that(lambda: any(request.code == SILENT for request in server.requests))
     for connection in list(server._open):
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-def test_requests_to_an_address_share_one_connection(channels: Channels, server: Echo) -> None:
-    """All requests to an address share one connection."""
-    threads = [threading.Thread(target=lambda: channels.invoke(server.address, Command(0), LONG_MS)) for _ in range(5)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(10)
-    assert (server.connections, len(server.requests)) == (1, 5)
-
-
-@pytest.mark.parametrize(("release", "connections"), [("4.9.0", 1), ("4.9.1", 2)])
-def test_timeout_costs_the_connection_from_4_9_1(
-    client_of: Callable[[str], Client], server: Echo, release: str, connections: int
-) -> None:
-    """From 4.9.1 a timeout closes the connection."""
-    client = client_of(release)
-    client.invoke(server, Command(0))
-    # Long enough for one try: another would cost a connection.
-    await_unanswered(lambda: client.invoke(server, Command(SILENT), 10 * SHORT_MS))
-    client.invoke(server, Command(0))
-    assert server.connections == connections
 
 
 def test_closing_after_a_timeout_fails_the_others(client_of: Callable[[str], Client], server: Echo) -> None:

@@ -1,4 +1,4 @@
-"""Cases of connections and requests that no script reaches, found by surviving mutants."""
+"""Cases of connections and requests that no script reaches, found by surviving mutants; from 5.2.0 ends are noted."""
 
 import pytest
 
@@ -14,10 +14,8 @@ from rocketmq_reference.rules.client.connection_steps import (
     Request,
     Write,
 )
-from rocketmq_reference.rules.client.connection_table import ConnectionTable
 from rocketmq_reference.rules.client.connections import GO_AWAY
 from rocketmq_reference.rules.client.pending_requests import PendingRequests
-from rocketmq_reference.rules.client.remoting_rules import LateClose
 from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
 
 
@@ -52,15 +50,6 @@ def test_who_comes_after_one_that_lost_its_patience(release: str, anew: bool) ->
     made = client(release)
     made.go_on(made.invoke(Kind.SYNC, "a", 5_000, 0)[0], 3_000)
     assert (Connect in kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1])) is anew
-
-
-def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
-    """A forgotten connection is no longer in the table."""
-    table = ConnectionTable(LateClose.SPARES)
-    connection, _ = table.reach("a")
-    assert table.is_known(connection)
-    table.forget(connection)
-    assert not table.is_known(connection)
 
 
 def test_closing_a_replaced_connection_spares_its_successor() -> None:
@@ -101,17 +90,6 @@ def test_the_end_of_a_closed_connection_has_no_effect() -> None:
     waiting, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
     for connection in (request.connection, waiting.connection):
         assert made.peer_closed(connection, reset=True) == ()
-
-
-def test_a_reset_takes_the_handlers_of_a_connection_that_is_known_no_more() -> None:
-    """A reset of a connection without an entry is noted once, not again at a late close."""
-    made = client("5.4.0")
-    old = written(made, Kind.SYNC)
-    made.peer_closed(old.made_on, reset=True)
-    successor = written(made, Kind.SYNC)
-    made.woken(old, failed=True)  # removes the successor from the table
-    assert made.peer_closed(successor.made_on, reset=True) == (Noted(successor.made_on),)
-    assert made.woken(successor, failed=True) == ()
 
 
 @pytest.mark.parametrize("left", [0, -1, -1_000])
@@ -194,3 +172,37 @@ def test_the_high_half_of_a_number_counts_in_its_bin() -> None:
     for number in (513, 514, 516, 196_608):
         made.put(Request(number, Kind.ASYNC, 3_000, 0, connection, connection))
     assert [one.number for one in made.take_all(connection)] == [513, 514, 196_608, 516]
+
+
+@pytest.mark.parametrize(("release", "noted"), [("5.1.4", 0), ("5.2.0", 1)])
+def test_the_end_of_a_connection_is_noted_where_new_ones_are_greeted(release: str, noted: int) -> None:
+    """From 5.2.0 every end of a connection is noted once, as the last step."""
+    for end in ("close", "reset", "fin"):
+        made = client(release)
+        one = written(made, Kind.SYNC)
+        steps = made.wait_expired(one)[:-1] if end == "close" else made.peer_closed(one.made_on, reset=end == "reset")
+        assert kinds(steps).count(Noted) == noted
+        assert not noted or kinds(steps)[-1] is Noted
+
+
+def test_a_second_close_is_noted_until_the_handlers_are_gone() -> None:
+    """A second close is noted until the handlers are gone: one event after a reset, at once after a FIN."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.3.3")
+        one = written(made, Kind.SYNC)
+        made.peer_closed(one.made_on, reset=reset)
+        assert kinds(made.woken(one, failed=True)) == steps
+        made.taken_down(one.made_on)
+        assert made.woken(one, failed=True) == ()
+
+
+def test_a_connection_that_is_known_no_more_is_noted_if_it_is_reset() -> None:
+    """A reset of a connection without an entry is noted, a FIN is not, and neither fails a request."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.4.0")
+        old = written(made, Kind.SYNC)
+        made.peer_closed(old.made_on, reset=True)
+        successor = written(made, Kind.SYNC)
+        made.woken(old, failed=True)  # removes the successor from the table
+        assert kinds(made.peer_closed(successor.made_on, reset=reset)) == steps
+        assert made.woken(successor, failed=True) == ()

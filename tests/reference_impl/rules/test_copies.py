@@ -5,7 +5,8 @@ from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Fin
 from rocketmq_reference.rules.producer.send_loop import SendLoop
 from rocketmq_reference.rules.queue_choice import fault_table
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
-from tests.reference_impl.rules.toys import OK, REFUSED, Toy
+from rocketmq_reference.rules.queue_choice.index import MASKED, ThreadIndex
+from tests.reference_impl.rules.toys import OK, REFUSED, ScriptedTape, Toy
 
 FIELDS = [name for name in SendLoop.__slots__ if name not in ("selector", "dialect")]
 
@@ -50,3 +51,10 @@ def test_a_copied_fault_table_has_items_of_its_own() -> None:
     assert (item.broker, item.latency_ms, item.start_ms, item.reachable, item.check_ms) == ("a", 5, 700, False, 9)
     clone.update("a", 6, 0, True, 0)
     assert (table.items["a"].latency_ms, table.is_reachable("a"), clone.is_reachable("a")) == (5, False, True)
+
+
+def test_a_copied_counter_counts_by_itself() -> None:
+    """A copied counter does not move the original."""
+    counter = ThreadIndex(MASKED, 1)
+    counter.copy().next(ScriptedTape())
+    assert counter.value == 1

@@ -36,16 +36,6 @@ def test_of_equally_slow_brokers_the_earlier_free_one_is_better() -> None:
     assert ranks == [10, 20, 30, 40] * 2
 
 
-def test_an_available_broker_is_better_than_a_faster_one_that_is_not() -> None:
-    """An available broker ranks before a faster unavailable one; identical items are equal."""
-    table = FaultTable(fault_table.OVERWRITING)
-    for broker, latency_ms, avoid_ms in (("free", 9, 0), ("avoided", 1, 100), ("as free", 9, 0)):
-        table.update(broker, latency_ms, avoid_ms, True, 0)
-    free, avoided, as_free = table.items.values()
-    assert table.compare(free, avoided, 50) < 0 < table.compare(avoided, free, 50)
-    assert table.compare(free, as_free, 50) == 0
-
-
 def test_every_threshold_of_a_penalty_table_counts() -> None:
     """Every threshold counts, also the lowest, which costs nothing in all releases."""
     table = PenaltyTable((10, 20, 30), (1, 2, 3))
@@ -62,3 +52,17 @@ def test_a_list_without_route_data_has_no_write_queues() -> None:
     """Without route data, write queues are an error, as Java's NullPointerException."""
     with pytest.raises(TypeError, match="no route data"):
         PublishInfo([("a", 0)]).write_queues_of("a")
+
+
+def test_a_table_needs_a_penalty_for_each_threshold() -> None:
+    """A table with fewer penalties than thresholds is rejected."""
+    with pytest.raises(ValueError, match="as many"):
+        PenaltyTable((50, 100), (0,))
+
+
+def test_brokers_of_one_bucket_keep_the_order_of_insertion() -> None:
+    """Brokers with the same hash, as "Aa" and "BB", keep the order of insertion."""
+    table = FaultTable(fault_table.OVERWRITING)
+    for broker in ("BB", "Aa"):
+        table.update(broker, 1, 100, True, 0)
+    assert table.pick_one_at_least(ThreadIndex(MASKED, -1), RandomTape(1), 0) == "BB"

@@ -9,13 +9,6 @@ def brokers(toy: Toy, now: int) -> list[str]:
     return list(iter(lambda: made.next(now) or "", ""))
 
 
-def test_a_probed_broker_is_left_alone_for_two_seconds() -> None:
-    """A probed broker is not probed again for 2 s."""
-    toy = Toy("5.2.0")
-    toy.note("a", 5)
-    assert [brokers(toy, now) for now in (3_000, 4_999, 5_000)] == [["a"], [], ["a"]]
-
-
 def test_an_answer_makes_reachable_and_no_answer_nothing() -> None:
     """An answer makes a broker reachable without changing its avoidance; a missing answer has no effect."""
     toy = Toy("5.2.0")

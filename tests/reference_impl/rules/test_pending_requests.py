@@ -13,13 +13,6 @@ def request(number: int, connection: Connection, left_ms: int = 3_000) -> Reques
     return Request(number, Kind.ASYNC, 3_000, 0, connection, connection, left_ms)
 
 
-def test_a_retry_counts_before_it_takes_its_number() -> None:
-    """To 4.6.1 a retry counts before it takes its number, so the next request gets the same one."""
-    for release, numbers in (("4.6.1", [0, 2, 2]), ("4.7.0", [0, 1, 2])):
-        made = pending(release)
-        assert [made.number(is_retry=is_retry) for is_retry in (False, True, False)] == numbers
-
-
 def test_the_later_of_two_with_one_number_is_the_one() -> None:
     """A request replaces an earlier one with the same number."""
     made, connection = pending("4.6.1"), Connection("a")

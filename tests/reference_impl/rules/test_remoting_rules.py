@@ -7,23 +7,6 @@ from rocketmq_reference.rules.client.remoting_rules import LateClose
 
 
 @pytest.mark.parametrize(
-    ("release", "spent", "left"),
-    [
-        ("4.2.0", 4_000, 3_000),
-        ("4.3.0", 1_000, 2_000),
-        ("4.3.0", 3_000, 0),
-        ("4.3.0", 3_001, None),
-        ("5.1.3", 3_000, 0),
-        ("5.1.4", 3_000, None),
-        ("5.1.4", 2_999, 1),
-    ],
-)
-def test_connecting_counts_from_4_3_0(release: str, spent: int, left: int | None) -> None:
-    """Of 3 000 ms, connecting counts from 4.3.0; from 5.1.4 a request with exactly 0 ms left is not written."""
-    assert dialect_of(release).client.remoting.time_left_ms(3_000, spent) == left
-
-
-@pytest.mark.parametrize(
     ("release", "timeout", "left", "closes"),
     [
         ("4.9.0", 3_000, 3_000, False),
@@ -37,15 +20,6 @@ def test_connecting_counts_from_4_3_0(release: str, spent: int, left: int | None
 def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, left: int, closes: bool) -> None:
     """From 4.9.1 a timeout closes the connection, from 5.1.4 only if more than 100 ms or a quarter of the timeout were left."""
     assert dialect_of(release).client.remoting.closes_connection(timeout, left) is closes
-
-
-@pytest.mark.parametrize(
-    ("release", "spent", "left"),
-    [("4.2.0", 4_000, 3_000), ("4.3.0", 1_000, 2_000), ("4.3.0", 3_001, None), ("5.5.0", 3_000, 0)],
-)
-def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: int | None) -> None:
-    """Every release writes an asynchronous request with exactly 0 ms left."""
-    assert dialect_of(release).client.remoting.async_time_left_ms(3_000, spent) == left
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """All events of selections and sends."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketmq_reference.rules.client.publish import Pick, Queue
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.java import INT_MAX
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
 from rocketmq_reference.rules.queue_choice import avoidance, selection
@@ -25,7 +24,7 @@ from rocketmq_reference.rules.queue_choice.events import (
     Tier,
 )
 from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, IndexRule, ThreadIndex
-from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
+from rocketmq_reference.rules.queue_choice.selection import SelectRule
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 
 A, A1, B = Queue("a", 0), Queue("a", 1), Queue("b", 0)
@@ -49,84 +48,76 @@ def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
     return toy
 
 
-@pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "5.3.3"])
-def test_a_first_attempt_is_a_rotation(release: str) -> None:
-    """A first attempt examines only the next queue (section 3.3 of the behaviours)."""
-    toy = Toy(release, "a1 b1")
-    assert events_of(toy, toy.dialect.producer.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
+PASSED, PASSED_TOO = Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)
 
 
-def test_a_retry_without_avoidance_reports_each_queue() -> None:
-    """A retry reports every skipped queue: P1 reads the counter once, P2 for each queue."""
-    passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
-    old, new = Toy("4.7.1", "a2 b1"), Toy("4.8.0", "a2 b1")
-    assert events_of(old, old.dialect.producer.select_plain, "a") == [
-        IndexRead(-1),
-        *passed,
-        Chosen(B, Tier.OTHER_BROKER),
-    ]
-    assert events_of(new, new.dialect.producer.select_plain, "a") == [
-        IndexRead(-1),
-        passed[0],
-        IndexRead(0),
-        passed[1],
-        IndexRead(1),
-        Chosen(B, Tier.OTHER_BROKER),
-    ]
+@pytest.mark.parametrize(
+    ("releases", "queues", "last", "events"),
+    [
+        # a first attempt examines only the next queue (section 3.3 of the behaviours)
+        (("4.7.1", "4.8.0", "5.3.3"), "a1 b1", None, [Chosen(A, Tier.ROTATION)]),
+        # a retry reports every skipped queue: P1 reads the counter once, P2 for each queue
+        (("4.7.1",), "a2 b1", "a", [PASSED, PASSED_TOO, Chosen(B, Tier.OTHER_BROKER)]),
+        (
+            ("4.8.0",),
+            "a2 b1",
+            "a",
+            [PASSED, IndexRead(0), PASSED_TOO, IndexRead(1), Chosen(B, Tier.OTHER_BROKER)],
+        ),
+        # without another broker a retry takes any queue with one more tick, P1 after one, P2 after one per queue
+        (("4.7.1",), "a2", "a", [PASSED, PASSED_TOO, IndexRead(0), Chosen(A1, Tier.ANY)]),
+        (("4.8.0",), "a2", "a", [PASSED, IndexRead(0), PASSED_TOO, IndexRead(1), Chosen(A, Tier.ANY)]),
+    ],
+)
+def test_events_of_a_selection_without_avoidance(
+    releases: tuple[str, ...], queues: str, last: str | None, events: list[Event]
+) -> None:
+    """With fault latency off, a selection reports each look at a queue, and the chosen one."""
+    for release in releases:
+        toy = Toy(release, queues)
+        assert events_of(toy, toy.dialect.producer.select_plain, last) == [IndexRead(-1), *events]
 
 
-def test_a_retry_that_finds_no_other_broker_takes_any() -> None:
-    """Without another broker a retry takes any queue with one more tick, P1 after one, P2 after one per queue."""
-    passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
-    old, new = Toy("4.7.1", "a2"), Toy("4.8.0", "a2")
-    assert events_of(old, old.dialect.producer.select_plain, "a") == [
-        IndexRead(-1),
-        *passed,
-        IndexRead(0),
-        Chosen(A1, Tier.ANY),
-    ]
-    assert events_of(new, new.dialect.producer.select_plain, "a") == [
-        IndexRead(-1),
-        passed[0],
-        IndexRead(0),
-        passed[1],
-        IndexRead(1),
-        Chosen(A, Tier.ANY),
-    ]
-
-
-@pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3"])
-def test_a_walk_reports_the_rest_of_an_avoidance(release: str) -> None:
-    """F1–F5 report the rest of an avoidance: a's ten minutes began a second ago."""
-    toy = all_avoided(release, "a1 b1", "a")
-    assert events_of(toy, toy.dialect.producer.select_queue, now=1_000) == [
-        IndexRead(-1),
-        Skipped(A, Skip.AVOIDED, 599_000),
-        Chosen(B, Tier.AVAILABLE),
-    ]
-
-
-def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> None:
-    """F1: a retry skips a, which is not the failed broker, and avoided b, which is then the best known."""
-    toy = all_avoided("4.7.1", "a1 b1", "b")
-    toy.tape.numbers = [5]
-    assert events_of(toy, toy.dialect.producer.select_queue, "b") == [
-        IndexRead(-1),
-        Skipped(A, Skip.NOT_LAST_BROKER, None),
-        Skipped(B, Skip.AVOIDED, 600_000),
-        IndexRead(0),
-        Chosen(B, Tier.BEST_KNOWN, mutated=True),
-    ]
-
-
-def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() -> None:
-    """F5: a retry skips the failed broker although it is available."""
-    toy = Toy("5.1.3", "a1 b1")
-    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
-        IndexRead(-1),
-        Skipped(A, Skip.LAST_BROKER, None),
-        Chosen(B, Tier.AVAILABLE),
-    ]
+@pytest.mark.parametrize(
+    ("releases", "queues", "avoided", "last", "events"),
+    [
+        # F1–F5 report the rest of an avoidance: a's ten minutes began a second ago
+        (
+            ("4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3"),
+            "a1 b1",
+            "a",
+            None,
+            [Skipped(A, Skip.AVOIDED, 599_000), Chosen(B, Tier.AVAILABLE)],
+        ),
+        # F1: a retry skips a, which is not the failed broker, and avoided b, which is then the best known
+        (
+            ("4.7.1",),
+            "a1 b1",
+            "b",
+            "b",
+            [
+                Skipped(A, Skip.NOT_LAST_BROKER, None),
+                Skipped(B, Skip.AVOIDED, 599_000),
+                IndexRead(0),
+                Chosen(B, Tier.BEST_KNOWN, mutated=True),
+            ],
+        ),
+        # F5: a retry skips the failed broker although it is available
+        (("5.1.3",), "a1 b1", "", "a", [PASSED, Chosen(B, Tier.AVAILABLE)]),
+        # F5 with one broker and an empty table: removing a null name throws, which is swallowed
+        (("5.1.3",), "a1", "", "a", [PASSED, Swallowed("NullPointerException"), IndexRead(0), Chosen(A, Tier.ANY)]),
+        # F6 with one broker, which just failed, takes a tick per tier
+        (("5.3.3",), "a1", "", "a", [PASSED, IndexRead(0), PASSED, IndexRead(1), Chosen(A, Tier.ANY)]),
+    ],
+)
+def test_events_of_a_selection_with_avoidance(
+    releases: tuple[str, ...], queues: str, avoided: str, last: str | None, events: list[Event]
+) -> None:
+    """With fault latency on, a selection reports why each queue was skipped, and the chosen one."""
+    for release in releases:
+        toy = all_avoided(release, queues, avoided)
+        toy.tape.numbers = [5]
+        assert events_of(toy, toy.dialect.producer.select_queue, last, now=1_000) == [IndexRead(-1), *events]
 
 
 @pytest.mark.parametrize(("release", "mutated"), [("4.8.0", True), ("4.9.7", True), ("4.9.8", False), ("5.1.0", True)])
@@ -159,20 +150,6 @@ def test_a_swallowed_exception_is_reported_and_any_queue_follows() -> None:
         Swallowed("NullPointerException"),
         IndexRead(0),
         Chosen(B, Tier.ANY),
-    ]
-
-
-def test_three_tiers_without_an_answer_take_any() -> None:
-    """F6 with one broker, which just failed, takes a tick per tier and reports any queue."""
-    toy = Toy("5.3.3", "a1")
-    failed = Skipped(A, Skip.LAST_BROKER, None)
-    assert events_of(toy, toy.dialect.producer.select_queue, "a") == [
-        IndexRead(-1),
-        failed,
-        IndexRead(0),
-        failed,
-        IndexRead(1),
-        Chosen(A, Tier.ANY),
     ]
 
 
@@ -258,23 +235,6 @@ def test_a_failure_is_charged_by_its_kind(
     loop.begin(0, 0)
     loop.settle(7, result)
     assert [event for event in events if isinstance(event, Charged)] == [charged]
-
-
-@pytest.mark.parametrize(
-    ("release", "restarts"), [("4.7.1", False), ("5.1.3", False), ("5.1.4", True), ("5.3.3", True)]
-)
-def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, restarts: bool) -> None:
-    """From 5.1.4 a retry restarts the counter (section 3.6: resetIndex is times > 0)."""
-    toy = Toy(release, send_latency_fault_enable=True)
-    asked = []
-
-    def noted(selector: Selector, last: str | None, reset_index: bool, now_ms: int) -> Pick:
-        asked.append(reset_index)
-        return 0
-
-    toy.dialect = replace(toy.dialect, producer=replace(toy.dialect.producer, select_queue=noted))
-    toy.send((1, REFUSED), (2, REFUSED))
-    assert asked == [False, restarts, restarts]
 
 
 def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:

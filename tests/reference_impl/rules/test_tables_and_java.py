@@ -4,11 +4,11 @@ import pytest
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
-from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, flatten
-from rocketmq_reference.rules.java import hash_order, remainder
+from rocketmq_reference.dialects import RELEASES, dialect_of, flatten
+from rocketmq_reference.rules.java import INT_MAX, INT_MIN, hash_order
 from rocketmq_reference.rules.queue_choice import fault_table
-from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
-from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
+from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
+from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, CLAMPED, IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
@@ -40,28 +40,6 @@ def test_only_a_resettable_counter_is_restarted() -> None:
     resetting = [release for release in RELEASES if dialect_of(release).producer.index.resets]
     assert resetting == list(RELEASES[RELEASES.index("5.1.4") :])
     assert not AS_IT_STANDS.resets
-
-
-def test_only_5_1_4_lists_unreachable_as_unavailable() -> None:
-    """Upstream #7812: only 5.1.4 treats unreachable as unavailable; to 5.1.3 there is no flag."""
-    field = "fault_table.unreachable_is_unavailable"
-    assert [dialect.name for dialect in DIALECTS if flatten(dialect)[field] == "True"] == ["java-5.1.4"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "available"),
-    [
-        (fault_table.OVERWRITING_SHUFFLED, True),
-        (fault_table.OVERWRITING, True),
-        (fault_table.EXTENDING_WITH_REACHABILITY, False),
-        (fault_table.EXTENDING, True),
-    ],
-)
-def test_whether_a_cleared_flag_makes_unavailable(rules: FaultRules, available: bool) -> None:
-    """Of the four generations only L3 checks the reachable flag after the avoidance has ended."""
-    table = FaultTable(rules)
-    table.items["a"] = FaultItem("a", 5, 0, reachable=False)
-    assert table.is_available("a", 1_000) is available
 
 
 def test_a_fresh_item_is_reachable_and_due_for_the_detector() -> None:
@@ -114,11 +92,6 @@ def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
     assert not explorer.advance(), "something was asked"
 
 
-def test_minus_one_keeps_its_sign_in_a_remainder() -> None:
-    """−1 % 4 is −1 in Java."""
-    assert [remainder(-1, 4), remainder(0, 4), remainder(1, 4)] == [-1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("names", "concurrent", "first"),
     [(11, True, "P"), (12, True, "A"), (12, False, "P"), (13, False, "A")],
@@ -132,3 +105,9 @@ def test_a_hash_map_doubles_one_later_than_a_concurrent_one(names: int, concurre
     order = ["A", "P", *(f"other-{number}" for number in range(names - 2))]
     listed = [name for name in hash_order(order, buckets=16, concurrent=concurrent) if name in {"A", "P"}]
     assert listed[0] == first
+
+
+def test_the_most_negative_start_is_clamped_by_the_oldest_only() -> None:
+    """abs(MIN) is MIN: T1 starts at 0 instead, T2 continues from MIN."""
+    assert ThreadIndex(CLAMPED).next(ScriptedTape(INT_MIN)) == 1
+    assert ThreadIndex(ABSOLUTE).next(ScriptedTape(INT_MIN)) == INT_MAX
