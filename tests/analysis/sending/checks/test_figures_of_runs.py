@@ -1,21 +1,19 @@
 """Decisions and measures that checks report besides divergences."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
-from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.sending.bank import BANK
 from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
-from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 Figures = Mapping[str, tuple[int, tuple[tuple[str, float, float], ...]]]
 """By check: decisions, and (name, baseline, candidate) of each measure."""
+
+ARMS = ("baseline", "candidate")
 
 STORIES: Mapping[str, ModeStory] = {
     "async": replace(ASYNC, pauses=(), sends=60),
@@ -71,26 +69,6 @@ def test_figures_of_a_quiet_case(story: str, found: Found) -> None:
     assert not signatures(evidence)
 
 
-ARMS = ("baseline", "candidate")
-
-
-def test_measures_have_their_unit_and_their_total(found: Found) -> None:
-    """Counts are out of 60 sends; lateness is in ms."""
-    evidence = found(STORIES["delayed"])
-    units = {
-        (measure.name.split()[0], measure.unit, measure.n)
-        for check in ("delay", "loss")
-        for measure in evidence[check].measures
-    }
-    assert units == {
-        ("delivered", "count", 60),
-        ("delivered-late-by", "ms", 60),
-        ("ghosts", "count", 60),
-        ("stored-late", "count", 60),
-        ("foreign-messages", "count", 60),
-    }
-
-
 def test_figures_of_a_pause(found: Found) -> None:
     """
     In 4.2.0 five of 200 sends per arm time out while broker-b is paused for 3 s.
@@ -115,42 +93,3 @@ def test_figures_of_a_pause(found: Found) -> None:
         assert evidence[check].decisions == decisions, check
         assert figures(evidence[check]) == {f"{name} {arm}": n for name, n in measures.items() for arm in ARMS}, check
     assert figures(evidence["timing"]) == {f"blocked-send-duration {arm}": pytest.approx(504.02) for arm in ARMS}
-
-
-@pytest.mark.parametrize(
-    ("defect", "story", "check", "signature", "count"),
-    [
-        ("called-again", "async", "callbacks", "callbacks.called-more-than-once", 6),
-        ("never-called-back", "async", "callbacks", "callbacks.never-called", 6),
-        ("async-loses", "async", "loss", "loss.acknowledged-not-stored", 6),
-        ("not-kept-back", "delayed", "delay", "delay.not-kept-back", 6),
-        ("one-way-loses", "one-way", "loss", "loss.one-way-not-stored", 14),
-    ],
-)
-def test_a_defect_of_every_tenth_send_is_counted_so_often(
-    defect: str, story: str, check: str, signature: str, count: int, found: Found
-) -> None:
-    """
-    A defect of sends 9, 19, … is counted in six of 60.
-
-    Of one-way sends, seven ended over a second before the pause, and seven later ones went to the healthy broker.
-    """
-    played = STORIES[story]
-    evidence: dict[str, Evidence] = found(played, lambda records: BANK[defect].spoil(records, played))
-    (one,) = [each for each in evidence[check].divergences if each.signature == signature]
-    assert (one.count, one.subject, one.example.where.number) == (count, "python:5.3.3", 9)
-
-
-def test_stray_messages_are_counted(
-    new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], Any]
-) -> None:
-    """Three stray messages are counted and noted."""
-
-    def strays(records: ArmRecords) -> None:
-        records.stored += [replace(records.stored[0], send=None, queue_offset=9_000 + number) for number in range(3)]
-
-    evidence = evidence_of(new_run([STORIES["async"]], change=strays))["mode", "loss"]
-    assert figures(evidence)["foreign-messages candidate"] == 3
-    assert [(divergence.signature, divergence.count) for divergence in evidence.divergences] == [
-        ("loss.stray-message", 3)
-    ]
