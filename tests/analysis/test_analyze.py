@@ -26,13 +26,6 @@ def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
     ]
 
 
-def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) -> None:
-    """An implicit check that the runner also plans is answered once."""
-    run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
-    answered = [item.check for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
-    assert answered == ["loss", "protocol", "validity", "outcomes"]
-
-
 def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:
     """Four runs with one outage each make one pool of four."""
     runs = [new_run(run=f"run-{number}", seed=number) for number in range(4)]
@@ -49,13 +42,6 @@ def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
     before = analyze([run.path], master=WITHOUT_SPARK)
     moved = run.path.rename(tmp_path / "elsewhere")
     assert analyze([moved], master=WITHOUT_SPARK) == before
-
-
-def test_an_unknown_check_is_refused(new_run: NewRun) -> None:
-    """An unknown planned check is an error, not skipped."""
-    run = new_run([Story(name="calm", pauses=(), checks=("loss", "telepathy"))])
-    with pytest.raises(TraceError, match="telepathy"):
-        analyze([run.path], master=WITHOUT_SPARK)
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
+from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, batches
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 
@@ -18,14 +18,6 @@ def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
         return words[kind]
 
     assert ", ".join(f"{field.name} {spelled(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA
-
-
-def test_facts_come_in_batches_of_the_size_asked_for() -> None:
-    """Five facts in batches of two give two, two and one."""
-    facts = [CaseFact("r", 1, Tally("sends", "baseline", "calm", "ok", n, 0.0)) for n in range(5)]
-    found = list(batches(facts, rows=2))
-    assert [batch.num_rows for batch in found] == [2, 2, 1]
-    assert [row["tally"]["n"] for batch in found for row in batch.to_pylist()] == [0, 1, 2, 3, 4]
 
 
 def test_a_row_has_exactly_one_kind() -> None:

@@ -6,6 +6,7 @@ from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Stored, Story
+from tests.analysis.trace_builders import SLOW
 
 SUBJECTS = {"baseline": "grpc-java:5.2.0", "candidate": "grpc-acme:1.0.0"}
 
@@ -45,7 +46,9 @@ class GrpcStory(Story):
                 place = self.queues[planned.argument if self.kind is SendKind.GROUP else turn % len(self.queues)]
                 is_silent = place[0] == pause.broker and paused_ns <= now_ns < resumed_ns
                 began_ns, now_ns = now_ns, now_ns + (TIMEOUT_MS if is_silent else 2) * MS
-                records.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=is_silent))
+                failure, status = (SLOW, None) if is_silent else (None, "SEND_OK")
+                times = (began_ns, now_ns)
+                records.attempts.append(Attempt(planned.send, 0, number, "proxy-1", 0, *times, failure, status=status))
                 if is_silent:
                     late.append((place, planned.send, began_ns))
                 else:
@@ -53,21 +56,11 @@ class GrpcStory(Story):
                     error = None
                     break
             now_ns += 20_000
-            records.sends.append(send_of(planned.send, start_ns, now_ns, error))
+            status = None if error else "SEND_OK"
+            records.sends.append(Send(planned.send, 0, start_ns, now_ns, error=error, status=status))
         for place, send, born_ns in late:
             _store(records, ends, place, send, born_ns, resumed_ns)
         return records
-
-
-def attempt_of(
-    send: int, number: int, began_ns: int, end_ns: int, *, is_failed: bool, proxy: str = "proxy-1"
-) -> Attempt:
-    error, status = ("RemotingTimeoutException", None) if is_failed else (None, "SEND_OK")
-    return Attempt(send, 0, number, proxy, 0, began_ns, end_ns, error, status=status)
-
-
-def send_of(send: int, start_ns: int, end_ns: int, error: str | None) -> Send:
-    return Send(send, 0, start_ns, end_ns, error=error, status=None if error else "SEND_OK")
 
 
 def _store(

@@ -132,6 +132,15 @@ def test_how_a_failover_ended(success: Attempt, faults: list[FaultRecord], endin
     assert ended == ending
 
 
+def test_a_paused_proxy_is_an_outage_of_its_sends() -> None:
+    """A pause of a proxy, the server that gRPC clients know, counts like that of a broker."""
+    paused = fault(10 * S, 12 * S, FaultKind.PAUSE_PROXY, "proxy-1")
+    goes_on = replace(NEXT, broker="proxy-2")
+    found = facts([blocked(AT, broker="proxy-1")], [goes_on], faults=[paused])
+    assert values(found, "blocked-send-duration") == [(1, 500, 1, "failover")]
+    assert values(found, WHOLE.sample) == [(1, 602, 1, "failover")]
+
+
 def test_without_a_success_it_is_open_until_the_last_send() -> None:
     """Without a success the failover is open until the last send ends, here after 900 ms."""
     found = facts([blocked(AT)], [blocked(AT + 600 * MS, 300 * MS)])
