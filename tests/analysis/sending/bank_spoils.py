@@ -19,12 +19,11 @@ class Defect:
     """
     One defective client in a scenario that triggers its defect.
 
-    suite: the smallest with such a scenario. checks: one of them must find it. release: of both arms.
+    checks: one of them must find it. release: of both arms.
     """
 
     kind: DefectKind
     sentence: str
-    suite: str
     checks: tuple[str, ...]
     story: ModeStory
     spoil: Spoil
@@ -48,9 +47,23 @@ def altered(one: Stored, **others: str | None) -> Stored:
     )
 
 
-def of_records(spoil: Callable[[ArmRecords], None]) -> Spoil:
-    """A defect independent of the scenario."""
-    return lambda records, _: spoil(records)
+def of_stored(change: Callable[[Stored], Stored | None]) -> Spoil:
+    """Change or remove the stored messages of every tenth send."""
+
+    def spoil(records: ArmRecords, _: ModeStory) -> None:
+        changed = [change(one) if one.send is not None and strikes(one.send) else one for one in records.stored]
+        records.stored = [one for one in changed if one is not None]
+
+    return spoil
+
+
+def of_sends(change: Callable[[Send], Send], every: int = 10) -> Spoil:
+    """Change the results of every tenth send."""
+
+    def spoil(records: ArmRecords, _: ModeStory) -> None:
+        records.sends = [change(send) if send.send % every == every - 1 else send for send in records.sends]
+
+    return spoil
 
 
 def acting(release: str = "5.3.3", **settings: object) -> Spoil:
@@ -105,15 +118,6 @@ def fails_after_healing(records: ArmRecords, story: ModeStory) -> None:
         for send in records.sends
     ]
     records.stored = [message for message in records.stored if message.send not in refused]
-
-
-def acknowledges_early(records: ArmRecords, _: ModeStory) -> None:
-    records.stored = [
-        replace(message, store_timestamp_ms=message.store_timestamp_ms + 800)
-        if message.send and strikes(message.send)
-        else message
-        for message in records.stored
-    ]
 
 
 def one_queue(records: ArmRecords, _: ModeStory) -> None:
@@ -181,16 +185,6 @@ def swaps_messages(records: ArmRecords, _: ModeStory) -> None:
         one, other = records.stored[place], records.stored[place + 1]
         records.stored[place] = _under(one, whose[place + 1])
         records.stored[place + 1] = _under(other, whose[place])
-
-
-def returns_late(records: ArmRecords, _: ModeStory) -> None:
-    records.sends = [
-        replace(send, returned_ns=send.start_ns + 900 * MS) if strikes(send.send) else send for send in records.sends
-    ]
-
-
-def answers_one_way(records: ArmRecords, _: ModeStory) -> None:
-    records.sends = [replace(send, status="SEND_OK") if strikes(send.send) else send for send in records.sends]
 
 
 def fails(error: str) -> Spoil:
