@@ -10,9 +10,6 @@ from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Stored
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
-Found = Callable[..., dict[str, Evidence]]
-"""The fixture ``found``: scenario, change of the candidate, release; evidence by check."""
-
 EXACT = ("queue-choice", "attempts", "error-kind", "loss", "duplication", "content")
 LATENCY = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
 ASYNC = ModeStory(mode=SendMode.ASYNC, checks=(*EXACT, "callbacks"), keys="k")

@@ -223,12 +223,21 @@ def test_facts_are_written_column_by_column() -> None:
     assert list(batches([])) == []
 
 
-def test_cases_of_one_size_are_dealt_in_turn() -> None:
-    """Cases are dealt by size, the largest first, then by name."""
-    assert dealt([(1, ("b", 1)), (1, ("a", 2)), (1, ("a", 1)), (9, ("c", 1))], 2) == [
-        (("c", 1),),
-        (("a", 1), ("a", 2), ("b", 1)),
-    ]
+@pytest.mark.parametrize(
+    ("sized", "tasks", "piles"),
+    [
+        ([("b1", 1), ("a2", 1), ("a1", 1), ("c1", 9)], 2, ["c1", "a1 a2 b1"]),
+        ([("r1", 3), ("r2", 5), ("r3", 1), ("r4", 4), ("r5", 3)], 2, ["r2 r5", "r4 r1 r3"]),
+        ([("r1", 1), ("r2", 1)], 8, ["r1", "r2"]),
+        ([], 8, []),
+    ],
+)
+def test_the_task_with_the_least_work_gets_the_next_case(
+    sized: list[tuple[str, int]], tasks: int, piles: list[str]
+) -> None:
+    """Cases are dealt by size, the largest first, then by name; no task is empty."""
+    found = dealt([(size, (name[0], int(name[1]))) for name, size in sized], tasks)
+    assert [" ".join(f"{run}{number}" for run, number in pile) for pile in found] == piles
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,9 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import Breach, ConnectionSample
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE
 
 Held = Mapping[str, int] | None
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 
 ONE: dict[str, int] = {"broker-b": 1, "name-server-1": 1}
 
@@ -223,20 +222,14 @@ def test_how_many_may_be_made_anew_in_calm(
     A client may open in calm twice the baseline's number (at least two), five, and one per send that failed, if only at first.
     """
     tallies: dict[TallyKey, tuple[int, float]] = {
+        **{("outcomes", arm, "calm", "sends"): (1_000, 0.0) for arm in Arm},
         ("outcomes", CANDIDATE, "calm", what): (failed, 0.0),
         ("outcomes", CANDIDATE, "faults", what): (90, 0.0),
         ("outcomes", BASELINE, "calm", what): (90, 0.0),
     }
     theirs = anew(*range(1, baseline + 1)) if baseline else looks(ONE)
     facts = case(anew(*range(1, candidate + 1)), theirs, tallies=tallies)
-    assert [one for one in found_of(facts) if one.startswith(ANEW)] == wanted
-
-
-def found_of(facts: CaseFacts) -> list[str]:
-    return [
-        f"{divergence.signature.removeprefix('outcomes.')} {divergence.count}"
-        for divergence in outcomes_evaluation.evaluate(facts).divergences
-    ]
+    assert [one for one in found(facts) if one.startswith(ANEW)] == wanted
 
 
 def test_only_connections_made_before_the_first_fault_count() -> None:

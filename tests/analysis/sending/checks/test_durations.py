@@ -17,10 +17,7 @@ from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from tests.analysis.builders import MS, S, facts_of, fault, made, pair, tried
-
-SLOW = "RemotingTimeoutException"
-
-PAUSE = fault(10 * S, 12 * S)
+from tests.analysis.sending.checks.builders import PAUSE, SLOW
 
 AT = 10 * S + 100 * MS
 

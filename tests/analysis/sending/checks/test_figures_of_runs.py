@@ -1,15 +1,18 @@
 """Decisions and measures that checks report besides divergences."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
-from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, signatures
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+Found = Callable[..., dict[str, Evidence]]
 Figures = Mapping[str, tuple[int, tuple[tuple[str, float, float], ...]]]
 """By check: decisions, and (name, baseline, candidate) of each measure."""
 
@@ -45,6 +48,17 @@ WANTED: Mapping[str, Figures] = {
         "validity": (1, ()),
     },
 }
+
+
+@pytest.fixture
+def found(new_run: Callable[..., RunDirectory], evidence_of: EvidenceOf) -> Found:
+    """Evidence by check for two faithful clients."""
+
+    def judged(story: ModeStory, release: str = "5.3.3") -> dict[str, Evidence]:
+        run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}")
+        return {check: one for (_, check), one in evidence_of(run).items()}
+
+    return judged
 
 
 def figures(one: Evidence) -> dict[str, float]:

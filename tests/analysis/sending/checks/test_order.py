@@ -11,9 +11,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from tests.analysis.builders import S, fault, signatures
-from tests.analysis.sending.checks.builders import SLOW, copied, examples, facts_alone, stored_send
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, SLOW, copied, examples, facts_alone, stored_send
 
 
 def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> SendView:  # fmt: skip
