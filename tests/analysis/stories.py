@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
@@ -24,11 +23,6 @@ CALM = replace(PLAIN, name="round-robin/calm", pauses=(), checks=(*PLAIN.checks,
 BESIDE_A_PAUSE = replace(PLAIN, checks=(*PLAIN.checks, "outcomes"))
 
 HEALTHY, PAUSED = "broker-a", "broker-b"
-
-
-def signatures(evidence: dict[str, Evidence]) -> set[str]:
-    """``check signature`` of every divergence."""
-    return {f"{check} {divergence.signature}" for check, each in evidence.items() for divergence in each.divergences}
 
 
 def sends_to(records: ArmRecords, broker: str, story: ModeStory) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, signatures
+from tests.analysis.stories import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE
 from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
@@ -80,7 +80,7 @@ def test_figures_of_a_quiet_case(story: str, found: Found) -> None:
         assert wanted.items() <= figures(one).items(), check
     assert evidence["attempts"].standing is evidence["error-kind"].standing is Standing.NOT_APPLICABLE
     assert set(figures(evidence["attempts"]).values()) == {0}
-    assert not signatures(evidence)
+    assert not any(one.divergences for one in evidence.values())
 
 
 def test_figures_of_a_pause(found: Found) -> None:
