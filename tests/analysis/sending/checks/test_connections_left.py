@@ -15,6 +15,7 @@ from rocketdiff.analysis.sending.checks.results.connections_left import (
     LeftByRule,
     paired,
 )
+from rocketdiff.core.answers.evidence import PairedCounts
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
@@ -283,11 +284,15 @@ def test_in_which_cases_either_was_left_with_more(
 
 
 def test_cases_are_added_up() -> None:
-    """Cases are added up: two with more for the candidate, one for the baseline, one even."""
+    """Cases are added up: two with more for the candidate, one for the baseline, one even; eleven to none make evidence."""
     more, less, even = ({"broker-b": 2}, ONE), (ONE, {"broker-b": 2}), (ONE, ONE)
     pool = [case(looks(theirs), looks(ours)) for theirs, ours in (more, less, even, more)]
     (one,) = paired(pool)
     assert (one.baseline_more, one.candidate_more) == (1, 2)
+    (evidence,) = outcomes_evaluation.pooled([case(looks({"broker-b": 2}))] * 11)
+    assert [(each.name, each.candidate_more) for each in evidence.counts if isinstance(each, PairedCounts)] == [
+        (LEFT, 11)
+    ]
 
 
 def test_connections_at_rest_are_a_measure() -> None:

@@ -56,6 +56,7 @@ LOST = "connection-lost"
         ([(15 * S, None), (LIMIT + S, None)], False),
         ([(15 * S, None), (15 * S + 6_300 * MS + 1, None)], True),
         ([(LIMIT + S, None), (16 * S, None)], False),
+        ([(12 * S, None), (LIMIT, None)], False),
         ([(13 * S, LOST)], False),
     ],
 )

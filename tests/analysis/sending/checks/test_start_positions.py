@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.conclusions import all_evidence
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import STARTS, TOGETHER, StartPositions, pooled
 from rocketdiff.core.answers.evidence import Concentration, Evidence
 from rocketdiff.core.arm import Arm
@@ -122,6 +123,7 @@ def test_where_starts_fell_over_all_cases() -> None:
     }
     (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
     assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
+    assert evidence in all_evidence([ALIKE, replace(ALIKE, run="r0")])
     (reported,) = with_count_divergences(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
     assert ended(reported)[1] is ExitCode.DIVERGES
 
