@@ -1,7 +1,6 @@
 """Synthetic runs in a temporary folder."""
 
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
-from tests.analysis.stories import Found
-from tests.analysis.synthetic import Change, write_run
-from tests.analysis.synthetic_modes import ModeStory
+from tests.analysis.synthetic import write_run
 
 
 @pytest.fixture
@@ -38,18 +35,3 @@ def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
 def ending_of() -> Callable[..., Ended]:
     """Analyse a run without Spark, judge and report it."""
     return lambda run, policy=None: judged_to_the_end(run, analyze([run.path], master=WITHOUT_SPARK), policy)
-
-
-@pytest.fixture
-def found(
-    new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
-) -> Found:
-    """Evidence by check for two faithful clients, the candidate altered by ``change``."""
-    numbers = count(1)
-
-    def judged(story: ModeStory, change: Change | None = None, release: str = "5.3.3") -> dict[str, Evidence]:
-        subjects = {"baseline": f"java:{release}", "candidate": f"python:{release}"}
-        run = new_run([story], **subjects, change=change, run=f"run-{next(numbers)}")
-        return {check: one for (_, check), one in evidence_of(run).items()}
-
-    return judged

@@ -3,15 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Pause, Stored
 from tests.analysis.synthetic_modes import ModeStory, carrying
-
-Found = Callable[..., dict[str, Evidence]]
-"""The fixture ``found``: scenario, change of the candidate, release; evidence by check."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "loss", "duplication", "content")
 LATENCY = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
@@ -27,11 +23,6 @@ CALM = replace(PLAIN, name="round-robin/calm", pauses=(), checks=(*PLAIN.checks,
 BESIDE_A_PAUSE = replace(PLAIN, checks=(*PLAIN.checks, "outcomes"))
 
 HEALTHY, PAUSED = "broker-a", "broker-b"
-
-
-def signatures(evidence: dict[str, Evidence]) -> set[str]:
-    """``check signature`` of every divergence."""
-    return {f"{check} {divergence.signature}" for check, each in evidence.items() for divergence in each.divergences}
 
 
 def sends_to(records: ArmRecords, broker: str, story: ModeStory) -> list[int]:

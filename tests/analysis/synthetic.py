@@ -8,11 +8,8 @@ Threads are played one after another, so they must not share state.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from random import Random
-from typing import cast
-
-import pytest
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
@@ -20,16 +17,12 @@ from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
-from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.records import encode_record
-from rocketdiff.traces.layout import table_file
-from rocketdiff.traces.manifest import ArmSummary, CaseEntry, ClockAnchor, RunManifest
+from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
 from rocketdiff.traces.recorder import plan_digest
-from rocketdiff.traces.run_directory import SEALERS, CaseDirectory, RunDirectory
-from rocketdiff.traces.schema import Columns, TableName
-from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
-from rocketdiff.traces.sending.sealing import sealed_arm
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
@@ -262,13 +255,11 @@ def write_run(
     baseline: str = "java:5.3.3",
     candidate: str = "python:5.3.3",
     change: Change | None = None,
-    change_arms: Callable[[ArmRecords, str], None] | None = None,
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
-    change_baseline: Change | None = None,
 ) -> RunDirectory:
-    """A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline, ``change_arms`` both."""
+    """A sealed run; ``change`` alters the candidate."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(entry_of(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
@@ -277,11 +268,8 @@ def write_run(
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
         for arm in Arm:
             records = played(story, subjects[arm].split(":")[1], Random(f"{seed}/{number}/{arm}").randrange(10_000))
-            spoil = change if arm is Arm.CANDIDATE else change_baseline
-            if spoil is not None:
-                spoil(records)
-            if change_arms is not None:
-                change_arms(records, str(arm))
+            if change is not None and arm is Arm.CANDIDATE:
+                change(records)
             with case.recorder(Member(arm)) as recorder:
                 for content in _lines(subjects[arm], records):
                     recorder.line(content)
@@ -290,61 +278,10 @@ def write_run(
                 case.write_stored(arm, records.scheduled, table=TableName.SCHEDULED)
         for fault in faults_of(story):
             case.write_fault(fault)
-        is_faithful = {
-            Arm.BASELINE: change_baseline is None and change_arms is None,
-            Arm.CANDIDATE: change is None and change_arms is None,
-        }
-        _seal(case, {arm: (story, subjects[arm], arm, run, seed, number) for arm in Arm if is_faithful[arm]})
+        case.seal()
         if complete:
             case.complete()
     return directory
-
-
-_TABLES = (TableName.SENDS, TableName.ATTEMPTS, TableName.ROUTES)
-
-
-@dataclass(frozen=True, slots=True)
-class _SealedArm:
-    """The result of sealing a faithful client's journal."""
-
-    summary: ArmSummary
-    files: dict[PurePosixPath, bytes]
-    digests: dict[str, str]
-
-
-_sealed: dict[object, _SealedArm] = {}
-"""The latest sealed arms, for a hundred defects with the same baseline."""
-
-_SEALED_AT_MOST = 64
-
-
-def _seal(case: CaseDirectory, faithful: dict[Arm, object]) -> None:
-    """Seal a case; an arm with a key is sealed once for all runs."""
-
-    def seal(journals: CaseJournals) -> SealedCase:
-        arms = {arm: _sealed[key].summary for arm, key in faithful.items() if key in _sealed}
-        tables: dict[tuple[TableName, Arm | None], Columns] = {}
-        for arm in Arm:
-            if arm not in arms:
-                own, arms[arm] = sealed_arm(journals, arm)
-                tables |= own
-        return SealedCase(tables, arms)
-
-    for key in faithful.values():
-        for file, stored in _sealed[key].files.items() if key in _sealed else ():
-            (case._run.path / file).parent.mkdir(parents=True, exist_ok=True)
-            (case._run.path / file).write_bytes(stored)
-            case._digests[str(file)] = _sealed[key].digests[str(file)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(cast("dict[ClientRole, object]", SEALERS), ClientRole.PRODUCER, seal)
-        entry = case.seal()
-    for arm, key in faithful.items():
-        if key not in _sealed:
-            files = [table_file(table, case.number, arm) for table in _TABLES]
-            content = {file: (case._run.path / file).read_bytes() for file in files}
-            if len(_sealed) >= _SEALED_AT_MOST:
-                del _sealed[next(iter(_sealed))]
-            _sealed[key] = _SealedArm(entry.arms[arm], content, {str(file): case._digests[str(file)] for file in files})
 
 
 def faults_of(story: Story) -> tuple[FaultRecord, ...]:

@@ -20,6 +20,7 @@ from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, Stor
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
@@ -210,25 +211,33 @@ def test_a_difference_comes_back_out_of_its_row() -> None:
 def test_facts_are_written_column_by_column() -> None:
     """Each kind of fact is written in its own column with all fields."""
     trouble = Trouble.of(TraceError("a file", seen="none", hint="look"))
-    (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble)])
-    first, second = batch.to_pylist()
-    assert (first["run"], first["number"], first["difference"]["figures"], first["trouble"]) == (
-        "r1",
-        7,
-        '{"a":[1]}',
-        None,
-    )
+    killed = FaultRecord(1, FaultKind.KILL, "broker-a", 10, 20, None)
+    (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble), CaseFact("r2", 8, killed)])
+    first, second, third = batch.to_pylist()
+    assert (first["run"], first["number"], first["difference"]["figures"]) == ("r1", 7, '{"a":[1]}')
+    kinds = [[name for name, value in row.items() if value is not None][2:] for row in (first, second, third)]
+    assert kinds == [["difference"], ["trouble"], ["fault"]]
+    assert tuple(third["fault"].values()) == (1, "kill", "broker-a", 10, 20, None, None, None, None)
     assert second["trouble"] == {"expected": "a file", "seen": "none", "hint": "look"}
     assert [one.num_rows for one in batches([CaseFact("r1", 1, FOUND)] * 8_193)] == [8_192, 1]
     assert list(batches([])) == []
 
 
-def test_cases_of_one_size_are_dealt_in_turn() -> None:
-    """Cases are dealt by size, the largest first, then by name."""
-    assert dealt([(1, ("b", 1)), (1, ("a", 2)), (1, ("a", 1)), (9, ("c", 1))], 2) == [
-        (("c", 1),),
-        (("a", 1), ("a", 2), ("b", 1)),
-    ]
+@pytest.mark.parametrize(
+    ("sized", "tasks", "piles"),
+    [
+        ([("b1", 1), ("a2", 1), ("a1", 1), ("c1", 9)], 2, ["c1", "a1 a2 b1"]),
+        ([("r1", 3), ("r2", 5), ("r3", 1), ("r4", 4), ("r5", 3)], 2, ["r2 r5", "r4 r1 r3"]),
+        ([("r1", 1), ("r2", 1)], 8, ["r1", "r2"]),
+        ([], 8, []),
+    ],
+)
+def test_the_task_with_the_least_work_gets_the_next_case(
+    sized: list[tuple[str, int]], tasks: int, piles: list[str]
+) -> None:
+    """Cases are dealt by size, the largest first, then by name; no task is empty."""
+    found = dealt([(size, (name[0], int(name[1]))) for name, size in sized], tasks)
+    assert [" ".join(f"{run}{number}" for run, number in pile) for pile in found] == piles
 
 
 @pytest.fixture(scope="module")

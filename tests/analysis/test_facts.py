@@ -2,8 +2,7 @@
 
 import pyarrow as pa
 
-from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
-from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA
 
 
 def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
@@ -18,37 +17,3 @@ def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
         return words[kind]
 
     assert ", ".join(f"{field.name} {spelled(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA
-
-
-def test_facts_come_in_batches_of_the_size_asked_for() -> None:
-    """Five facts in batches of two give two, two and one."""
-    facts = [CaseFact("r", 1, Tally("sends", "baseline", "calm", "ok", n, 0.0)) for n in range(5)]
-    found = list(batches(facts, rows=2))
-    assert [batch.num_rows for batch in found] == [2, 2, 1]
-    assert [row["tally"]["n"] for batch in found for row in batch.to_pylist()] == [0, 1, 2, 3, 4]
-
-
-def test_a_row_has_exactly_one_kind() -> None:
-    """A row has one kind of fact; the other columns are null."""
-    (batch,) = batches([CaseFact("r", 3, FaultRecord(1, FaultKind.KILL, "broker-a", 10, 20, None))])
-    (row,) = batch.to_pylist()
-    assert row == {
-        "run": "r",
-        "number": 3,
-        "difference": None,
-        "tally": None,
-        "episode": None,
-        "lane": None,
-        "fault": {
-            "episode": 1,
-            "kind": "kill",
-            "node": "broker-a",
-            "inject_ns": 10,
-            "injected_ns": 20,
-            "proven_ns": None,
-            "heal_ns": None,
-            "healed_ns": None,
-            "heal_proven_ns": None,
-        },
-        "trouble": None,
-    }

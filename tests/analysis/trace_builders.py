@@ -58,6 +58,12 @@ def table(name: TableName, *rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(whole_trace, schema=TABLES[name].schema)
 
 
+def ended_attempts(*rows: tuple[int, str, int, int, str | None]) -> pa.Table:
+    """Attempts as thread, broker, start and end in ns, error."""
+    names = ("thread", "broker", "start_ns", "end_ns", "error")
+    return table(TableName.ATTEMPTS, *(dict(zip(names, row, strict=True)) for row in rows))
+
+
 def trace(entry: CaseEntry = SMALL, subjects: dict[Arm, str] | None = None, **tables: Any) -> CaseTrace:
     """Tables by name, the same in both arms unless the name ends with an arm."""
     found: dict[TableKey, pa.Table] = {}

@@ -1,60 +1,56 @@
 """Counting outages by situation, if both arms met them."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.run_analysis import analyze
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.sending.outages import MET, outage_counts
 from rocketdiff.core.answers.evidence import SpellCount
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.spark_master import WITHOUT_SPARK
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Pause, Story
+from tests.analysis.builders import ENTRY, SUBJECTS, S, fault
 
-NewRun = Callable[..., RunDirectory]
-OFF = Story(name="off", settings=ClientSettings(send_msg_timeout_ms=300), sends=300)
-ON = Story(name="on", sends=300)
-LONE, EVERY = (f"{which}" for which in ("one of several brokers", "every broker"))
+ON = ClientSettings(send_latency_fault_enable=True)
+SECOND = fault(20 * S, 22 * S, node="broker-a", episode=2)
+
+
+def case(*faults: FaultRecord, met: dict[Arm, tuple[int, ...]] | None = None, brokers: str = "ab") -> CaseFacts:
+    """met: episodes that an arm met, by default the first."""
+    each = dict.fromkeys(Arm, (1,)) if met is None else met
+    tallies = {
+        (MET, str(arm), "paused", str(episode)): (1, 0.0) for arm, all_met in each.items() for episode in all_met
+    }
+    entry = replace(ENTRY, brokers=tuple(f"broker-{name}" for name in brokers))
+    return CaseFacts("r1", SUBJECTS, entry, tallies=tallies, faults=faults)
 
 
 @pytest.mark.parametrize(
-    ("pauses", "outages"),
+    ("facts", "counted"),
     [
-        (
-            (Pause("broker-b", 1_000, 600), Pause("broker-a", 2_500, 600)),
-            (SpellCount(f"fault latency off, {LONE}", 2),),
-        ),
-        (
-            (Pause("broker-b", 1_000, 600), Pause("broker-a", 1_300, 600)),
-            (SpellCount(f"fault latency off, {EVERY}", 1),),
-        ),
-        (
-            (Pause("broker-b", 1_000, 600), Pause("broker-b", 9_000, 600)),
-            (SpellCount(f"fault latency off, {LONE}", 1),),
-        ),
+        (case(fault(10 * S, 12 * S)), {"one of several brokers": 1}),
+        (case(fault(10 * S, 12 * S), SECOND), {"one of several brokers": 1}),
+        (case(fault(10 * S, 12 * S), SECOND, met=dict.fromkeys(Arm, (1, 2))), {"one of several brokers": 2}),
+        (case(fault(10 * S, 21 * S), SECOND), {"every broker": 1}),
+        (case(fault(10 * S, 21 * S), SECOND, brokers="abc"), {"several brokers, not all": 1}),
+        (case(fault(10 * S, 12 * S), brokers="b"), {"the only broker": 1}),
+        (case(fault(10 * S, 12 * S), met={Arm.BASELINE: (1,)}), {}),
+        (case(), {}),
     ],
 )
-def test_overlapping_pauses_are_one_spell(
-    pauses: tuple[Pause, ...], outages: tuple[SpellCount, ...], new_run: NewRun
-) -> None:
-    """Overlapping pauses are one outage; a pause after the last send (6 s) does not count."""
-    run = new_run([replace(OFF, pauses=pauses)])
-    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == outages
+def test_outages_that_both_arms_met_are_counted_by_situation(facts: CaseFacts, counted: dict[str, int]) -> None:
+    """Overlapping pauses are one outage; an outage that an arm never met does not count."""
+    assert outage_counts([facts]) == tuple(SpellCount(f"fault latency off, {one}", n) for one, n in counted.items())
 
 
-def test_situations_are_counted_apart(new_run: NewRun) -> None:
-    """Outages with fault latency on and off are counted separately."""
-    run = new_run([replace(OFF, pauses=(Pause("broker-b", 1_000, 600),)), ON])
-    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == (
-        SpellCount(f"fault latency off, {LONE}", 1),
-        SpellCount(f"fault latency on, {LONE}", 1),
+def test_situations_are_counted_apart_and_of_sound_cases_only() -> None:
+    """Outages with fault latency on and off are counted separately; a broken guard leaves a case out."""
+    off = case(fault(10 * S, 12 * S))
+    on = replace(off, entry=replace(ENTRY, settings=ON))
+    broken = replace(off, entry=replace(ENTRY, guards=(Guard("fault-on-time", False, "in time", "2.2 s late"),)))
+    assert outage_counts([off, on, broken, off]) == (
+        SpellCount("fault latency off, one of several brokers", 2),
+        SpellCount("fault latency on, one of several brokers", 1),
     )
-
-
-def test_a_case_whose_set_up_did_not_hold_has_no_spells(new_run: NewRun) -> None:
-    """A case whose set-up did not hold has no outages."""
-    run = new_run([ON], complete=False)
-    run.case(1).complete(guards=(Guard("fault-on-time", held=False, expected="in time", seen="2.2 s late"),))
-    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == ()

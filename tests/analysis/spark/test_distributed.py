@@ -35,20 +35,14 @@ def spoil(reported: ArmRecords) -> None:
 
 
 def test_spark_and_one_process_agree_to_the_last_digit(spark: SparkSession, new_run: NewRun) -> None:
-    """Spark and one process give equal summaries of two runs with divergences."""
+    """Spark, also with small Arrow batches, and one process give equal summaries of two runs with divergences."""
     runs = [
         new_run([Story(), PLAIN], change=spoil),
         new_run([Story()], run="run-2", seed=9, baseline="java:5.3.3", candidate="java:4.7.1"),
     ]
     here, there = summaries_here(runs), summaries_on_spark(spark, runs)
-    assert there == here
+    assert there == summaries_on_spark(spark, runs, batch_rows=13) == here
     assert {cluster.example.check for cluster in here.clusters} >= {"loss", "duplication", "queue-choice"}
-
-
-def test_small_batches_change_nothing(spark: SparkSession, new_run: NewRun) -> None:
-    """Small Arrow batches do not change the facts."""
-    run = new_run([PLAIN], change=spoil)
-    assert summaries_on_spark(spark, [run], batch_rows=13) == summaries_here([run])
 
 
 def test_a_run_that_never_began_a_case_has_no_facts(spark: SparkSession, new_run: NewRun) -> None:

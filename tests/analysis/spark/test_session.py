@@ -13,25 +13,6 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.spark_master import require_master
 
 
-def test_a_local_session_listens_on_loopback_only(tmp_path: Path) -> None:
-    """A local session listens on loopback only and has no web server."""
-    chosen = settings("local[2]", tmp_path)
-    assert chosen["spark.driver.bindAddress"] == chosen["spark.driver.host"] == "127.0.0.1"
-    assert chosen["spark.ui.enabled"] == "false"
-
-
-def test_another_master_keeps_its_own_addresses_and_memory(tmp_path: Path) -> None:
-    """Another master keeps its own addresses and memory: a cluster must reach its driver."""
-    chosen = settings("spark://somewhere:7077", tmp_path)
-    assert not {"spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory"} & chosen.keys()
-    assert chosen["spark.master"] == "spark://somewhere:7077"
-
-
-def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> None:
-    """The driver of a master on this machine listens on loopback."""
-    assert settings("spark://localhost:7077", tmp_path)["spark.driver.bindAddress"] == "127.0.0.1"
-
-
 @pytest.mark.parametrize(
     "master", ["", "bogus", "local[0]", "local[x]", "local[2", "spark://nowhere", "local[-1]", "none "]
 )
@@ -49,27 +30,40 @@ def test_masters_that_spark_knows_are_accepted(master: str | None) -> None:
     require_master(master)
 
 
+LOOPBACK = dict.fromkeys(("spark.driver.bindAddress", "spark.driver.host"), "127.0.0.1")
+MEMORY = {
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": "4294967296",
+    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": "8589934592",
+}
+"""Both malloc variables: one alone has no effect."""
+
+ITS_OWN = ("spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory", "spark.network.timeout")
+
+
+@pytest.mark.parametrize(
+    ("master", "wanted", "absent"),
+    [
+        ("local[2]", LOOPBACK | MEMORY | {"spark.ui.enabled": "false", "spark.network.timeout": "24h"}, ()),
+        ("spark://localhost:7077", LOOPBACK | MEMORY, ("spark.network.timeout",)),
+        ("spark://somewhere:7077", MEMORY | {"spark.master": "spark://somewhere:7077"}, ITS_OWN),
+    ],
+)
+def test_settings_of_a_session(master: str, wanted: dict[str, str], absent: tuple[str, ...], tmp_path: Path) -> None:
+    """
+    A master on this machine listens on loopback only; a cluster must reach its driver, so it keeps its own addresses.
+
+    A local session has a network timeout of 24 h: by default one stopped for two minutes loses its executor (seen with 200 s).
+    """
+    chosen = settings(master, tmp_path)
+    assert wanted.items() <= chosen.items()
+    assert not chosen.keys() & set(absent)
+
+
 def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
     """Neither a warehouse nor a metastore is written outside the session folder."""
     chosen = settings("local[2]", tmp_path)
     assert Path(chosen["spark.sql.warehouse.dir"]).is_relative_to(tmp_path)
     assert chosen["spark.sql.catalogImplementation"] == "in-memory"
-
-
-@pytest.mark.parametrize("master", ["local[2]", "spark://somewhere:7077"])
-def test_workers_keep_their_memory(master: str, tmp_path: Path) -> None:
-    """Workers of every master get both malloc variables: one alone has no effect."""
-    chosen = settings(master, tmp_path)
-    assert chosen["spark.executorEnv.MALLOC_MMAP_THRESHOLD_"] == "4294967296"
-    assert chosen["spark.executorEnv.MALLOC_TRIM_THRESHOLD_"] == "8589934592"
-
-
-def test_a_session_that_was_stopped_for_minutes_still_has_its_executor(tmp_path: Path) -> None:
-    """
-    A local session has a network timeout of 24 h: by default one stopped for two minutes loses its executor (seen with 200 s).
-    """
-    assert settings("local[2]", tmp_path)["spark.network.timeout"] == "24h"
-    assert "spark.network.timeout" not in settings("spark://somewhere:7077", tmp_path)
 
 
 def test_without_java_the_error_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

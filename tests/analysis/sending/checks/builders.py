@@ -7,18 +7,22 @@ from typing import Any, cast
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.sending.checks.results.outcomes import Outcomes
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
-from rocketdiff.core.answers.where import Place, at
+from rocketdiff.core.answers.where import Place
+from rocketdiff.core.answers.where import at as where
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.message import body_digest, padded, properties_text
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import OTHER_CLASS, OUT_OF_TURN, USED_AVOIDED_BROKER, WENT_ON
+from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.oracle.producer.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.verdict.counts import with_count_divergences
@@ -28,10 +32,13 @@ BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 DECISIVE, INDECISIVE = Standing.DECISIVE, Standing.INDECISIVE
 NOT_APPLICABLE, INVALID = Standing.NOT_APPLICABLE, Standing.INVALID
 SLOW, RESERVE = "RemotingTimeoutException", "FLUSH_DISK_TIMEOUT"
+LOST, CONNECT, REFUSED = "RemotingSendRequestException", "RemotingConnectException", "MQBrokerException"
+ONEWAY, ASYNC = SendMode.ONEWAY, SendMode.ASYNC
+CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
 PAUSE = fault(10 * S, 12 * S)
 FAILED, OK = tried(10 * S, 11 * S, SLOW), tried(11 * S, 11 * S + MS, attempt=1)
 NO_CLOCK = replace(ENTRY, clock=None)
-FOUND = (Divergence("x", SUBJECTS[CANDIDATE], 1, Example(at(Place.SEND, 0, 0, None), "calm", "a", "b")),)
+FOUND = (Divergence("x", SUBJECTS[CANDIDATE], 1, Example(where(Place.SEND, 0, 0, None), "calm", "a", "b")),)
 
 Tallies = dict[TallyKey, tuple[int, float]]
 Ended = tuple[Verdict, Severity, ExitCode]
@@ -43,6 +50,11 @@ DIVERGES = (Verdict.DIVERGES, Severity.MUST, ExitCode.DIVERGES)
 
 PublishList = tuple[tuple[str, int], ...]
 ALL_QUEUES: PublishList = tuple((f"broker-{name}", queue) for name in "ab" for queue in range(4))
+
+
+def at(broker: str = "broker-b", queue_id: int = 0, offset: int = 0, stored_ms: int = 0, *, whole: bool = True) -> Copy:
+    """A message without properties."""
+    return Copy(broker, queue_id, offset, stored_ms, whole)
 
 
 def copied(send: int = 0, *, broker: str = "broker-b", queue_id: int = 0, offset: int = 0, at_ms: int = 0, born_ms: int | None = None, **properties: str) -> Copy:  # fmt: skip
@@ -80,6 +92,10 @@ def tallied(baseline: int, candidate: int, name: str, key: str, total: float = 0
     """One tally per arm, without zeros."""
     both = zip(Arm, (baseline, candidate), strict=True)
     return {(name, arm, "calm", key): (n, total * n) for arm, n in both if n}
+
+
+SOUND = (tallied(100, 100, "attempt", "broker-a"), tallied(100, 100, RULES, JUDGED), tallied(100, 100, "sends", "ok"))
+"""Tallies of a case whose sends were all witnessed and judged."""
 
 
 def case_of(*tallies: Tallies, check: str = "", kinds: tuple[FaultKind, ...] = ()) -> CaseFacts:

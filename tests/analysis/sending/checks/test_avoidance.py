@@ -7,7 +7,6 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.by_rules import avoidance
 from rocketdiff.analysis.sending.checks.by_rules.avoidance import Avoidance
-from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
@@ -20,6 +19,7 @@ from tests.analysis.sending.checks.builders import (
     INDECISIVE,
     NOT_APPLICABLE,
     SLOW,
+    SOUND,
     Tallies,
     case_of,
     decision,
@@ -101,8 +101,6 @@ def test_a_difference_names_the_time_since_the_last_failure_there() -> None:
 
 
 LATENCY = replace(ENTRY, settings=ClientSettings(send_latency_fault_enable=True))
-
-SOUND = (tallied(100, 100, "attempt", "broker-a"), tallied(100, 100, RULES, JUDGED), tallied(100, 100, "sends", "ok"))
 
 
 def test_avoidance_is_asked_where_a_client_keeps_a_table() -> None:

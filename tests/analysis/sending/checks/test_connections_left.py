@@ -15,15 +15,15 @@ from rocketdiff.analysis.sending.checks.results.connections_left import (
     LeftByRule,
     paired,
 )
+from rocketdiff.core.answers.evidence import PairedCounts
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.manifest import Breach, ConnectionSample
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE
 
 Held = Mapping[str, int] | None
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 
 ONE: dict[str, int] = {"broker-b": 1, "name-server-1": 1}
 
@@ -223,20 +223,14 @@ def test_how_many_may_be_made_anew_in_calm(
     A client may open in calm twice the baseline's number (at least two), five, and one per send that failed, if only at first.
     """
     tallies: dict[TallyKey, tuple[int, float]] = {
+        **{("outcomes", arm, "calm", "sends"): (1_000, 0.0) for arm in Arm},
         ("outcomes", CANDIDATE, "calm", what): (failed, 0.0),
         ("outcomes", CANDIDATE, "faults", what): (90, 0.0),
         ("outcomes", BASELINE, "calm", what): (90, 0.0),
     }
     theirs = anew(*range(1, baseline + 1)) if baseline else looks(ONE)
     facts = case(anew(*range(1, candidate + 1)), theirs, tallies=tallies)
-    assert [one for one in found_of(facts) if one.startswith(ANEW)] == wanted
-
-
-def found_of(facts: CaseFacts) -> list[str]:
-    return [
-        f"{divergence.signature.removeprefix('outcomes.')} {divergence.count}"
-        for divergence in outcomes_evaluation.evaluate(facts).divergences
-    ]
+    assert [one for one in found(facts) if one.startswith(ANEW)] == wanted
 
 
 def test_only_connections_made_before_the_first_fault_count() -> None:
@@ -290,11 +284,15 @@ def test_in_which_cases_either_was_left_with_more(
 
 
 def test_cases_are_added_up() -> None:
-    """Cases are added up: two with more for the candidate, one for the baseline, one even."""
+    """Cases are added up: two with more for the candidate, one for the baseline, one even; eleven to none make evidence."""
     more, less, even = ({"broker-b": 2}, ONE), (ONE, {"broker-b": 2}), (ONE, ONE)
     pool = [case(looks(theirs), looks(ours)) for theirs, ours in (more, less, even, more)]
     (one,) = paired(pool)
     assert (one.baseline_more, one.candidate_more) == (1, 2)
+    (evidence,) = outcomes_evaluation.pooled([case(looks({"broker-b": 2}))] * 11)
+    assert [(each.name, each.candidate_more) for each in evidence.counts if isinstance(each, PairedCounts)] == [
+        (LEFT, 11)
+    ]
 
 
 def test_connections_at_rest_are_a_measure() -> None:

@@ -7,13 +7,18 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.storage.content import Content
 from rocketdiff.analysis.sending.send_view import SendView
-from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.message import properties_text
 from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.builders import ENTRY, MS, S, facts_of, made, pair, signatures, tried
-from tests.analysis.sending.checks.builders import NO_CLOCK, copied, examples, facts_alone, stored_send
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+from tests.analysis.sending.checks.builders import (
+    BASELINE,
+    CANDIDATE,
+    NO_CLOCK,
+    copied,
+    examples,
+    facts_alone,
+    stored_send,
+)
 
 OLD = replace(copied(), properties=None)
 

@@ -6,27 +6,21 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.storage.duplication import Duplication
 from rocketdiff.analysis.sending.send_view import Copy
-from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from tests.analysis.builders import S, fault, made, signatures, tried
-from tests.analysis.sending.checks.builders import facts_alone
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, REFUSED, CONNECT = "RemotingTimeoutException", "MQBrokerException", "RemotingConnectException"
-
-CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
-
-PAUSE = fault(10 * S, 12 * S)
-
-ONEWAY, ASYNC = SendMode.ONEWAY, SendMode.ASYNC
-
-
-def at(broker: str = "broker-b", queue_id: int = 0, offset: int = 0, stored_ms: int = 0, *, whole: bool = True) -> Copy:
-    return Copy(broker, queue_id, offset, stored_ms, whole)
-
+from tests.analysis.builders import S, made, signatures, tried
+from tests.analysis.sending.checks.builders import (
+    ASYNC,
+    CANDIDATE,
+    CONFUSED,
+    CONNECT,
+    PAUSE,
+    REFUSED,
+    SLOW,
+    at,
+    facts_alone,
+)
 
 TOO_MANY, ELSEWHERE = ["duplication.stored-more-than-attempted 1"], ["duplication.stored-elsewhere-than-claimed 1"]
 

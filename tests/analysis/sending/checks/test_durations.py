@@ -17,10 +17,7 @@ from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from tests.analysis.builders import MS, S, facts_of, fault, made, pair, tried
-
-SLOW = "RemotingTimeoutException"
-
-PAUSE = fault(10 * S, 12 * S)
+from tests.analysis.sending.checks.builders import PAUSE, SLOW
 
 AT = 10 * S + 100 * MS
 
@@ -130,6 +127,15 @@ def test_a_success_during_the_outage_is_a_failover(success: Attempt, faults: lis
     """A success during the outage, on a broker not just resumed, is a failover; otherwise the pause was over first."""
     ((_, _, _, ended),) = values(facts([blocked(AT)], [success], faults=faults), WHOLE.sample)
     assert ended == ending
+
+
+def test_a_paused_proxy_is_an_outage_of_its_sends() -> None:
+    """A pause of a proxy, the server that gRPC clients know, counts like that of a broker."""
+    paused = fault(10 * S, 12 * S, FaultKind.PAUSE_PROXY, "proxy-1")
+    goes_on = replace(NEXT, broker="proxy-2")
+    found = facts([blocked(AT, broker="proxy-1")], [goes_on], faults=[paused])
+    assert values(found, "blocked-send-duration") == [(1, 500, 1, "failover")]
+    assert values(found, WHOLE.sample) == [(1, 602, 1, "failover")]
 
 
 def test_without_a_success_it_is_open_until_the_last_send() -> None:

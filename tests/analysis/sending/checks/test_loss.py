@@ -13,37 +13,29 @@ from rocketdiff.analysis.sending.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
 from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, fault, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
+    ASYNC,
+    BASELINE,
+    CANDIDATE,
+    CONFUSED,
+    CONNECT,
     DECISIVE,
     INDECISIVE,
+    NO_CLOCK,
     NOT_APPLICABLE,
+    ONEWAY,
+    PAUSE,
+    SLOW,
+    at,
     case_of,
     facts_alone,
     standing_of,
     tallied,
 )
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-SLOW, REFUSED, CONNECT = "RemotingTimeoutException", "MQBrokerException", "RemotingConnectException"
-
-CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
-
-PAUSE = fault(10 * S, 12 * S)
-
-ONEWAY, ASYNC = SendMode.ONEWAY, SendMode.ASYNC
-
-NO_CLOCK = replace(ENTRY, clock=None)
-
-
-def at(broker: str = "broker-b", queue_id: int = 0, offset: int = 0, stored_ms: int = 0, *, whole: bool = True) -> Copy:
-    return Copy(broker, queue_id, offset, stored_ms, whole)
-
 
 HERE, THERE = at(), at("broker-a")
 

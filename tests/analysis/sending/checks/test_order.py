@@ -9,10 +9,9 @@ from rocketdiff.analysis.sending.checks.storage.order import Order
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from tests.analysis.builders import signatures
-from tests.analysis.sending.checks.builders import SLOW, copied, examples, facts_alone, stored_send
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+from rocketdiff.core.tables.fault import FaultKind
+from tests.analysis.builders import S, fault, signatures
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, SLOW, copied, examples, facts_alone, stored_send
 
 
 def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> SendView:  # fmt: skip
@@ -31,6 +30,7 @@ REORDERED = ["order.stored-before-an-earlier-message 1"]
         (keyed(1, 4), 1, REORDERED),
         (keyed(1, 5), 1, REORDERED),
         (keyed(1, 4, kind=SendKind.QUEUE), 1, REORDERED),
+        (keyed(1, 4, kind=SendKind.GROUP), 1, REORDERED),
         (keyed(1, 4, kind=SendKind.PLAIN), 0, []),
         (keyed(1, 4, argument=4), 0, []),
         (keyed(1, 4, queue_id=1), 0, []),
@@ -61,3 +61,30 @@ def test_second_copies_are_ignored_and_a_low_offset_keeps_the_limit() -> None:
     found = facts_alone(Order, keyed(0, 5), keyed(1, 3), keyed(2, 4), keyed(3, 6))
     assert signatures(found) == ["order.stored-before-an-earlier-message 2"]
     assert found.n("order", "pair") == 3
+
+
+@pytest.mark.parametrize(
+    ("later", "kinds", "is_found"),
+    [
+        ({"queue_id": 1}, (), True),
+        ({"queue_id": 1, "thread": 1}, (), True),
+        ({}, (), False),
+        ({"queue_id": 1, "argument": 4}, (), False),
+        ({"queue_id": 1, "arm": BASELINE}, (), False),
+        ({"queue_id": 1, "kind": SendKind.SELECTOR}, (), False),
+        ({"queue_id": 1}, (FaultKind.PAUSE,), True),
+        ({"queue_id": 1}, (FaultKind.KILL,), False),
+    ],
+)
+def test_messages_of_a_group_lie_in_one_queue(
+    later: dict[str, Any], kinds: tuple[FaultKind, ...], is_found: bool
+) -> None:
+    """A group of one arm has one queue, unless a server was killed: then the route may have changed."""
+    group = {"kind": SendKind.GROUP} | later
+    faults = [fault(S, 2 * S, kind) for kind in kinds]
+    found = facts_alone(Order, keyed(0, 5, kind=SendKind.GROUP), keyed(1, 6, **group), faults=faults)
+    assert examples(found) == (
+        {"group-in-two-queues": ("group 3 in broker-b queue 0, as its first message", "broker-b queue 1")}
+        if is_found
+        else {}
+    )

@@ -67,7 +67,10 @@ def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple
     tallies = sends(100, held_up=held_up)
     for arm, n in zip(Arm, moments, strict=True):
         tallies["outcomes.more", arm, "calm", "held-up"] = (n, 0.0)
-    assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == end
+    evidence = outcomes_evaluation.evaluate(sound_case(tallies))
+    assert end_of(evidence) == end
+    reason = f"no calm baseline: {held_up[0]} of 100 sends of java:5.3.3 were held up"
+    assert evidence.reason == (reason if end is OPEN else "")
 
 
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:

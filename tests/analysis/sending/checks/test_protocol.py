@@ -14,8 +14,7 @@ from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import ArmSummary, Breach, CaseStatus
 from tests.analysis.builders import ENTRY, SUBJECTS, S, ended, fault
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE
 
 WHOLE = ArmSummary(sends=10, attempts=10, unanswered=0, done=True)
 

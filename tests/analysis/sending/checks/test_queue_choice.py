@@ -7,7 +7,6 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.by_rules import attempts, queue_choice
 from rocketdiff.analysis.sending.checks.by_rules.queue_choice import QueueChoice
-from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.sending.send_view import Copy
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity
@@ -21,6 +20,7 @@ from tests.analysis.sending.checks.builders import (
     OK,
     PAUSE,
     SLOW,
+    SOUND,
     Tallies,
     case_of,
     decision,
@@ -81,9 +81,6 @@ def test_a_delayed_message_lies_among_those_of_its_level(level: int | None, queu
     )
     kept = replace(side, kept=(Copy("broker-b", queue_id, 7, 0, True),) if level else ())
     assert signatures(facts_alone(QueueChoice, kept)) == (["witness.queue-or-offset-wrong 1"] if is_wrong else [])
-
-
-SOUND = (tallied(100, 100, "attempt", "broker-a"), tallied(100, 100, RULES, JUDGED), tallied(100, 100, "sends", "ok"))
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from rocketdiff.analysis.sending.checks.by_rules.queue_choice import QueueChoice
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES, UNAVAILABLE, chance_of_one_arm_only
 from rocketdiff.analysis.sending.send_view import Phase
 from rocketdiff.core.answers.evidence import Standing
-from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.oracle.producer.judgement import DifferenceKind
 from tests.analysis.builders import MS, S, signatures, tried
@@ -31,6 +30,8 @@ from tests.analysis.sending.checks.builders import (
     SHOWN,
     SIGNATURE_OF,
     SLOW,
+    SOUND,
+    Ended,
     Tallies,
     case_of,
     end_of,
@@ -82,8 +83,6 @@ BY_RULES = [
     (attempts, "retry"),
     (error_kind, "X"),
 ]
-
-SOUND = (tallied(100, 100, "attempt", "broker-a"), tallied(100, 100, RULES, JUDGED), tallied(100, 100, "sends", "ok"))
 
 
 @pytest.mark.parametrize(("check", "key"), BY_RULES)
@@ -160,9 +159,6 @@ def test_a_faulty_broker_that_both_missed_is_luck(
     assert met.standing is DECISIVE
 
 
-Ended = tuple[Verdict, Severity, ExitCode]
-
-
 def met(check: str, by: Arm, times: int, sends: int, others: int) -> CaseFacts:
     """One arm met a situation in some of its sends, the other never; all sends were judged."""
     tallies: Tallies = {
@@ -200,16 +196,6 @@ def test_luck_ends_at_once_in_a_thousand(
     """
     name = check.NAME  # type: ignore[attr-defined]  # both are checks
     assert end_of(check.evaluate(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same
-
-
-def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
-    """Sends of both arms in calm, and what happened to each arm's."""
-    tallies: Tallies = {}
-    for place, arm in enumerate(Arm):
-        tallies["outcomes", arm, "calm", "sends"] = (calm, 0.0)
-        for what, times in befell.items():
-            tallies["outcomes", arm, "calm", what.replace("_", "-")] = (times[place], 0.0)
-    return tallies
 
 
 def test_the_chance_is_fishers() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.conclusions import all_evidence
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import STARTS, TOGETHER, StartPositions, pooled
 from rocketdiff.core.answers.evidence import Concentration, Evidence
 from rocketdiff.core.arm import Arm
@@ -14,12 +15,7 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.verdict.counts import with_count_divergences
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
-from tests.analysis.sending.checks.builders import ALL_QUEUES, PublishList, trace_of_lists
-from tests.analysis.synthetic import Story, entry_of
-
-BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
-
-PAUSE = fault(10 * S, 12 * S)
+from tests.analysis.sending.checks.builders import ALL_QUEUES, BASELINE, CANDIDATE, PAUSE, PublishList, trace_of_lists
 
 
 def starts(*sides: Any, lists: dict[int, PublishList] | None = None, faults: Any = ()) -> dict[str, int]:
@@ -127,6 +123,7 @@ def test_where_starts_fell_over_all_cases() -> None:
     }
     (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
     assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
+    assert evidence in all_evidence([ALIKE, replace(ALIKE, run="r0")])
     (reported,) = with_count_divergences(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
     assert ended(reported)[1] is ExitCode.DIVERGES
 
@@ -152,21 +149,9 @@ def test_a_layout_of_one_broker_has_no_brokers_to_choose() -> None:
     assert asked(*[case({CANDIDATE: {"broker-a/0": 20}}, layout="1x1")] * 2) == {}
 
 
-def case_of(number: int, starts: dict[str, int], beside: tuple[int, int] = (0, 0)) -> CaseFacts:
-    """
-    The candidate's starts by place; the baseline's vary.
-
-    beside: threads after the first, and those that start with it.
-    """
-    subjects = {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "python:5.3.3"}
-    tallies: dict[TallyKey, tuple[int, float]] = {
-        (STARTS, "baseline", "", f"2x4/broker-a/{number % 4}"): (1, 0.0),
-        (TOGETHER, "candidate", "", "2x4"): (beside[0], 0.0),
-        (TOGETHER, "candidate", "", "2x4/together"): (beside[1], 0.0),
-        **{(STARTS, "candidate", "", f"2x4/{place}"): (n, 0.0) for place, n in starts.items()},
-    }
-    entry = replace(entry_of(number, Story(name=f"case-{number}"), subjects), status=CaseStatus.COMPLETE)
-    return CaseFacts("run-1", subjects, entry, tallies=tallies)
+def case_of(number: int, places: dict[str, int], beside: tuple[int, int] = (0, 0)) -> CaseFacts:
+    """The candidate's starts by place; the baseline's vary. beside: threads after the first, and those that start with it."""
+    return case({BASELINE: {f"broker-a/{number % 4}": 1}, CANDIDATE: places}, beside)
 
 
 def signatures_of(*cases: CaseFacts) -> list[str]:

@@ -1,203 +1,127 @@
 """
-Defects in calm cases that columns could miss, judged to the exit code.
+Defects in calm cases that columns could miss.
 
 Each begins with one send of ninety, without a fault or a retry; every call returned SEND_OK.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from rocketdiff.analysis.case_trace import read_case
-from rocketdiff.analysis.sending.case_pass import PLAIN_REPLAY
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.columns.case_columns import case_columns
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
-from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.judged_to_the_end import Ended
-from tests.analysis.sending.columns.planted import ROTATING
-from tests.analysis.synthetic import MS, ArmRecords, Stored, Story
-from tests.analysis.synthetic_modes import carrying
+from tests.analysis.sending.bank_spoils import altered
+from tests.analysis.sending.columns.planted import ROTATING, both_ways
+from tests.analysis.stories import change_copies, change_send
+from tests.analysis.synthetic import MS, ArmRecords, Change, Stored, Story
 
 AT = 41
 """The defective send, in the middle of a stretch."""
 
-STORY = replace(
-    ROTATING, checks=("queue-choice", "attempts", "error-kind", "loss", "duplication", "content", "outcomes", "timing")
-)
+NAMED = replace(ROTATING, kind=SendKind.QUEUE)
+"""Its out-of-order messages are compared with messages that never become objects."""
 
 
-def stored_once_more(records: ArmRecords) -> None:
+def stored(change: Callable[[Stored], Stored]) -> Change:
+    """Change the message of the send."""
+    return lambda records: change_copies(records, AT, change)
+
+
+def store_once_more(records: ArmRecords) -> None:
     """A second copy in the same queue, with its own UNIQ_KEY."""
-    last = max((message for message in records.stored if message.send == AT), key=lambda one: one.queue_offset)
-    records.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
+    last = next(message for message in records.stored if message.send == AT)
+    records.stored.append(altered(replace(last, queue_offset=9_000), UNIQ_KEY="another"))
 
 
-def skips_one_queue(records: ArmRecords) -> None:
-    """From one send on, every message goes to the queue after the right one."""
-    step = {place: STORY.queues[(number + 1) % 8] for number, place in enumerate(STORY.queues)}
+def move(places: dict[tuple[str, int], tuple[str, int]], *numbers: int) -> Change:
+    """These sends go to another queue, and all their records agree."""
 
-    records.attempts = [_tried_at(step, attempt) if attempt.send >= AT else attempt for attempt in records.attempts]
-    records.sends = [_moved_send(step, send) if send.send >= AT else send for send in records.sends]
-    records.stored = [
-        replace(
-            message,
-            broker=step[message.broker, message.queue_id][0],
-            queue_id=step[message.broker, message.queue_id][1],
-            queue_offset=1_000 + message.send,
-        )
-        if message.send is not None and message.send >= AT
-        else message
-        for message in records.stored
-    ]
+    def change(records: ArmRecords) -> None:
+        for number in numbers:
+            made = next(each for each in records.attempts if each.send == number)
+            broker, queue_id = places[made.broker, made.queue_id]
+            records.attempts[records.attempts.index(made)] = replace(made, broker=broker, queue_id=queue_id)
+            put(records, number, broker, queue_id, 1_000 + number)
+
+    return change
 
 
-Steps = Mapping[tuple[str, int], tuple[str, int]]
+def put(records: ArmRecords, number: int, broker: str, queue_id: int, queue_offset: int) -> None:
+    """A message is stored, and reported, at this place."""
+    change_send(
+        records, number, lambda send: replace(send, broker=broker, queue_id=queue_id, queue_offset=queue_offset)
+    )
+    change_copies(
+        records, number, lambda copy: replace(copy, broker=broker, queue_id=queue_id, queue_offset=queue_offset)
+    )
 
 
-def _tried_at(step: Steps, one: Attempt) -> Attempt:
-    broker, queue = step[one.broker, one.queue_id]
-    return replace(one, broker=broker, queue_id=queue)
-
-
-def _moved_send(step: Steps, one: Send) -> Send:
-    broker, queue = step[one.broker or "", one.queue_id or 0]
-    return replace(one, broker=broker, queue_id=queue, queue_offset=1_000 + one.send)
-
-
-def acknowledged_too_early(records: ArmRecords) -> None:
-    """The answer comes more than 101 ms before the message is stored."""
-    records.stored = [
-        replace(message, store_timestamp_ms=message.store_timestamp_ms + 102) if message.send == AT else message
-        for message in records.stored
-    ]
-
-
-def outlasts_its_timeout(records: ArmRecords) -> None:
+def outlast_its_timeout(records: ArmRecords) -> None:
     """Answered after 1,502 ms: timeout of 500 ms, 1 s of a busy machine, and 2 ms."""
     records.attempts = [
         replace(attempt, end_ns=attempt.start_ns + 1_502 * MS) if attempt.send == AT else attempt
         for attempt in records.attempts
     ]
-    records.sends = [
-        replace(send, end_ns=send.start_ns + 1_503 * MS) if send.send == AT else send for send in records.sends
-    ]
+    change_send(records, AT, lambda send: replace(send, end_ns=send.start_ns + 1_503 * MS))
 
 
-def carries_another_body(records: ArmRecords) -> None:
-    """The body differs from the planned one."""
-    records.stored = [replace(message, body_ok=False) if message.send == AT else message for message in records.stored]
+def overtake(other: int) -> Change:
+    """The message is stored before an earlier one of its queue."""
+
+    def change(records: ArmRecords) -> None:
+        ours, theirs = (next(copy for copy in records.stored if copy.send == number) for number in (AT, other))
+        put(records, AT, theirs.broker, theirs.queue_id, theirs.queue_offset)
+        put(records, other, ours.broker, ours.queue_id, ours.queue_offset)
+
+    return change
 
 
-def uses_a_key_again(records: ArmRecords) -> None:
-    """The first message's UNIQ_KEY again, 41 sends later."""
-    first = next(message.properties for message in records.stored if message.send == 0)
-    records.stored = [
-        _with_key_of(first or "", message) if message.send == AT else message for message in records.stored
-    ]
+IN_TURN = {place: ROTATING.queues[(number + 1) % 8] for number, place in enumerate(ROTATING.queues)}
+BESIDE = {(broker, queue_id): (broker, (queue_id + 1) % 4) for broker, queue_id in ROTATING.queues}
+ANOTHER_BODY = stored(lambda message: replace(message, body_ok=False))
+
+DEFECTS: dict[str, tuple[Story, Change, str]] = {
+    "stored once more": (ROTATING, store_once_more, "duplication.stored-more-than-attempted"),
+    "from now on the queue after the right one": (ROTATING, move(IN_TURN, *range(AT, 90)), "queue.out-of-turn/first"),
+    "acknowledged too early": (
+        ROTATING,
+        stored(lambda message: replace(message, store_timestamp_ms=message.store_timestamp_ms + 102)),
+        "loss.stored-after-its-acknowledgement",
+    ),
+    "outlasts its timeout": (ROTATING, outlast_its_timeout, "attempts.outlasted-timeout"),
+    "another body": (ROTATING, ANOTHER_BODY, "content.body-changed"),
+    "a key again": (
+        ROTATING,
+        stored(lambda message: altered(message, UNIQ_KEY="U0")),
+        "content.key-used-before/UNIQ_KEY",
+    ),
+    "elsewhere": (
+        ROTATING,
+        stored(lambda message: replace(message, queue_id=(message.queue_id + 1) % 4, queue_offset=9_000)),
+        "duplication.stored-elsewhere-than-claimed",
+    ),
+    "overtakes many": (NAMED, overtake(AT - 12), "order.stored-before-an-earlier-message"),
+    "overtakes one": (NAMED, overtake(AT - 3), "order.stored-before-an-earlier-message"),
+    "to another queue than named": (NAMED, move(BESIDE, AT), "queue.out-of-turn/first"),
+    "named, with another body": (NAMED, ANOTHER_BODY, "content.body-changed"),
+}
 
 
-def _with_key_of(other: str, one: Stored) -> Stored:
-    properties = json.loads(one.properties or "{}") | {"UNIQ_KEY": json.loads(other)["UNIQ_KEY"]}
-    return replace(one, properties=json.dumps(properties, separators=(",", ":")))
-
-
-def is_somewhere_else(records: ArmRecords) -> None:
-    """The message is stored in the queue next to the reported one."""
-    records.stored = [
-        replace(message, queue_id=(message.queue_id + 1) % 4, queue_offset=9_000) if message.send == AT else message
-        for message in records.stored
-    ]
-
-
-def _places_changed(records: ArmRecords, one: int, other: int) -> None:
-    """Exchange the offsets of two messages, reported and stored."""
-    offsets = {each.send: each.queue_offset for each in records.sends}
-    swapped = offsets | {one: offsets[other], other: offsets[one]}
-    records.sends = [replace(each, queue_offset=swapped[each.send]) for each in records.sends]
-    records.stored = [
-        replace(each, queue_offset=swapped[each.send] or 0) if each.send in (one, other) else each
-        for each in records.stored
-    ]
-
-
-def overtakes_one(records: ArmRecords) -> None:
-    """A message is stored before its predecessor in its queue."""
-    _places_changed(records, AT, AT - 3)
-
-
-def overtakes_many(records: ArmRecords) -> None:
-    """A message is stored before its four predecessors in its queue."""
-    _places_changed(records, AT, AT - 12)
-
-
-def goes_to_another_queue(records: ArmRecords) -> None:
-    """A message goes to, and is reported in, the queue next to the named one."""
-    records.attempts = [
-        replace(attempt, queue_id=(attempt.queue_id + 1) % 4) if attempt.send == AT else attempt
-        for attempt in records.attempts
-    ]
-    records.sends = [
-        replace(send, queue_id=((send.queue_id or 0) + 1) % 4, queue_offset=9_000) if send.send == AT else send
-        for send in records.sends
-    ]
-    is_somewhere_else(records)
-
-
-NAMED = replace(STORY, kind=SendKind.QUEUE, checks=(*STORY.checks, "order"))
-"""Its out-of-order messages are compared with messages that never become objects."""
-
-Defect = Callable[[ArmRecords], None]
-
-DEFECTS: list[tuple[Story, Defect, str, str]] = [
-    (STORY, stored_once_more, "duplication", "duplication.stored-more-than-attempted"),
-    (STORY, skips_one_queue, "queue-choice", "queue.out-of-turn/first"),
-    (STORY, acknowledged_too_early, "loss", "loss.stored-after-its-acknowledgement"),
-    (STORY, outlasts_its_timeout, "attempts", "attempts.outlasted-timeout"),
-    (STORY, carries_another_body, "content", "content.body-changed"),
-    (STORY, uses_a_key_again, "content", "content.key-used-before/UNIQ_KEY"),
-    (STORY, is_somewhere_else, "duplication", "duplication.stored-elsewhere-than-claimed"),
-    (NAMED, overtakes_many, "order", "order.stored-before-an-earlier-message"),
-    (NAMED, overtakes_one, "order", "order.stored-before-an-earlier-message"),
-    (NAMED, goes_to_another_queue, "queue-choice", "queue.out-of-turn/first"),
-    (NAMED, carries_another_body, "content", "content.body-changed"),
-]
-
-
-@pytest.mark.parametrize(
-    ("story", "defect", "check", "signature"),
-    DEFECTS,
-    ids=[f"{story.kind}-{defect.__name__}" for story, defect, _, _ in DEFECTS],
-)
-def test_it_is_found_to_the_exit_code(
-    story: Story,
-    defect: Defect,
-    check: str,
-    signature: str,
-    new_run: Callable[..., RunDirectory],
-    ending_of: Callable[..., Ended],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The check diverges with its signature and exit code 1, and judging send by send reports the same."""
-    run = new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", change=defect)
-    trace = read_case(run, 1)
+@pytest.mark.parametrize("name", DEFECTS)
+def test_columns_find_what_send_by_send_finds(name: str, new_run: Callable[..., RunDirectory]) -> None:
+    """The defective send becomes an object, and both ways note the same facts, with its signature."""
+    story, defect, signature = DEFECTS[name]
+    trace = read_case(new_run([story], change=defect), 1)
     case = case_columns(trace, rulebook_for(trace))
     assert case is not None
     assert case.slow[AT]
     assert case.slow.sum() < 6
-    ended = ending_of(run)
-    assert ended.judgement.exit_code is ExitCode.DIVERGES
-    found = {
-        (result.check, divergence.signature)
-        for result in ended.judgement.results
-        if result.verdict is Verdict.DIVERGES
-        for divergence in result.divergences
-    }
-    assert (check, signature) in found
-    monkeypatch.setenv(PLAIN_REPLAY, "1")
-    assert ending_of(run).text == ended.text
+    here, there = both_ways(trace)
+    assert here == there
+    assert not isinstance(here, str)
+    assert signature in {item.fact.signature for item in here if isinstance(item.fact, DifferenceFact)}

@@ -1,21 +1,21 @@
 """The interval join of attempts with faults, on literal rows."""
 
+from typing import Any
+
 import pytest
 
 from rocketdiff.analysis.sending.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
-from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from tests.analysis.builders import fault, made, tried
+from tests.analysis.sending.checks.builders import SLOW
 
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", 100, 110, 120, 200, 210, 220)
 AGAIN = FaultRecord(2, FaultKind.PAUSE, "broker-b", 500, 510, 520, 600, 610, 620)
-
-
-def attempt(broker: str, start_ns: int, end_ns: int, outcome: Outcome = Outcome.OK) -> Attempt:
-    error = None if outcome is Outcome.OK else "RemotingTimeoutException"
-    return Attempt(0, 0, 0, broker, 0, start_ns, end_ns, error)
+OF_NAMES = FaultRecord(1, FaultKind.PAUSE_NAME_SERVER, "broker-b", 100, 110, 120, 200, 210, 220)
+KILL = FaultRecord(1, FaultKind.KILL, "broker-b", 100, 110, 120)
 
 
 @pytest.mark.parametrize(
@@ -34,62 +34,75 @@ def test_phases_run_from_the_first_to_the_last_doubtful_instant(instant_ns: int,
     assert FaultTimes([PAUSE, AGAIN]).phase_at(instant_ns) is phase
 
 
-def test_an_attempt_on_the_other_broker_is_never_hit() -> None:
-    """A pause hits only attempts on its own broker."""
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-a", 150, 160)) == FaultContext(Phase.PAUSED)
-
-
-def test_an_attempt_without_an_answer_during_the_pause_is_blocked() -> None:
-    """An attempt that overlaps the pause and timed out is blocked."""
-    context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 190, Outcome.UNKNOWN))
-    assert context == FaultContext(Phase.CALM, hit=PAUSE, blocked=True)
-
-
-def test_an_attempt_answered_only_when_the_broker_was_resumed_is_blocked() -> None:
-    """An attempt answered only at the end of the pause is blocked."""
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 150, 205)).blocked
-
-
-def test_an_answer_that_was_under_way_when_the_pause_began_is_hit_but_not_blocked() -> None:
-    """An answer given before the pause but read a little later is hit, not blocked."""
-    context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 112))
-    assert context.hit == PAUSE and not context.blocked
-
-
-def test_a_failure_while_injection_was_doubtful_is_blocked() -> None:
+@pytest.mark.parametrize(
+    ("met", "attempt", "context"),
+    [
+        (PAUSE, tried(150, 160, broker="broker-a"), FaultContext(Phase.PAUSED)),
+        (PAUSE, tried(90, 190, SLOW), FaultContext(Phase.CALM, PAUSE, blocked=True)),
+        (PAUSE, tried(150, 205), FaultContext(Phase.PAUSED, PAUSE, blocked=True)),
+        (PAUSE, tried(90, 112), FaultContext(Phase.CALM, PAUSE)),
+        (PAUSE, tried(90, 105, SLOW), FaultContext(Phase.CALM, PAUSE, blocked=True)),
+        (PAUSE, tried(90, 100, SLOW), FaultContext(Phase.CALM)),
+        (OF_NAMES, tried(150, 160), FaultContext(Phase.PAUSED)),
+        (KILL, tried(10_000, 10_001, "MQBrokerException"), FaultContext(Phase.PAUSED, KILL, blocked=True)),
+    ],
+    ids=[
+        "another broker",
+        "no answer",
+        "an answer after the pause",
+        "an answer under way when the pause began",
+        "a failure while injection was uncertain",
+        "a failure before",
+        "a name server hits no attempt",
+        "a kill without a heal",
+    ],
+)
+def test_which_attempts_a_fault_hits_and_blocks(met: FaultRecord, attempt: Attempt, context: FaultContext) -> None:
     """
-    An attempt that fails during injection (100 to 110) is blocked: a killed broker may reset connections before the proof.
+    A fault hits attempts on its own broker that overlap it, and blocks those that failed or were answered at its end.
+
+    A killed broker may reset connections before the proof, so a failure during injection is blocked.
     """
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 105, Outcome.UNKNOWN)).blocked
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 100, Outcome.UNKNOWN)).hit is None
+    assert FaultTimes([met]).context_of(attempt) == context
 
 
-def test_a_paused_name_server_hits_no_attempt() -> None:
-    """A paused name server sets the phase but hits no attempt."""
-    fault = FaultRecord(1, FaultKind.PAUSE_NAME_SERVER, "broker-b", 100, 110, 120, 200, 210, 220)
-    assert FaultTimes([fault]).context_of(attempt("broker-b", 150, 160)) == FaultContext(Phase.PAUSED)
+@pytest.mark.parametrize(
+    ("row", "attempts", "phases"),
+    [
+        ({"start_ns": 150}, (), [Phase.PAUSED]),
+        ({"start_ns": 250}, (), [Phase.AFTER]),
+        ({"start_ns": 50}, (tried(150, 160),), [Phase.PAUSED, Phase.PAUSED]),
+        ({}, (tried(150, 205, SLOW), tried(300, 301)), [Phase.PAUSED, Phase.PAUSED, Phase.AFTER]),
+        (None, (), [Phase.CALM]),
+        (None, (tried(150, 160),), [Phase.PAUSED, Phase.PAUSED]),
+    ],
+)
+def test_the_phase_of_a_send(row: dict[str, Any] | None, attempts: tuple[Attempt, ...], phases: list[Phase]) -> None:
+    """A send has the phase of its first attempt, or of its start if it returned without one; each attempt has its own."""
+    whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
+    (one,) = attempts_in_context([SendView(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
+    assert [one.phase, *(context.phase for context in one.contexts)] == phases
 
 
-def test_a_killed_broker_hits_to_the_end() -> None:
-    """A kill without a heal hits every later attempt."""
-    kill = FaultRecord(1, FaultKind.KILL, "broker-b", 100, 110, 120)
-    assert FaultTimes([kill]).context_of(attempt("broker-b", 10_000, 10_001, Outcome.FAILED)).blocked
-
-
-def test_overlapping_pauses_are_one_spell() -> None:
-    """Overlapping pauses of two brokers are one outage, a later pause another."""
-    other = FaultRecord(3, FaultKind.PAUSE, "broker-a", 150, 160, 170, 300, 310, 320)
-    times = FaultTimes([PAUSE, other, AGAIN])
-    assert [(outage.episode, outage.start_ns, outage.end_ns) for outage in times.outages] == [
-        (1, 110, 300),
-        (2, 510, 600),
+def test_pauses_are_one_outage_from_one_to_the_next() -> None:
+    """Overlapping pauses are one outage with the lowest episode; a pause that begins at its end is the next."""
+    pauses = [
+        fault(20, 22, episode=4),
+        fault(10, 12, episode=2),
+        fault(11, 15, node="broker-a", episode=3),
+        fault(14, 20, episode=1),
     ]
-    assert times.outage_of(other) == times.outage_of(PAUSE)
+    times = FaultTimes(pauses)
+    assert [(one.episode, one.start_ns, one.end_ns, len(one.pauses)) for one in times.outages] == [
+        (1, 10, 20, 3),
+        (4, 20, 22, 1),
+    ]
+    assert times.outage_of(pauses[1]) == times.outage_of(pauses[2]) == times.outages[0]
 
 
-def test_a_send_has_the_phase_of_its_first_attempt() -> None:
-    """A send has the phase of its first attempt, even if a retry comes after the pause."""
-    attempts = (attempt("broker-b", 150, 205, Outcome.UNKNOWN), attempt("broker-a", 300, 301))
-    sends = [SendView(Arm.BASELINE, 0, 7, None, attempts)]
-    (send,) = attempts_in_context(sends, FaultTimes([PAUSE]))
-    assert (send.phase, [context.phase for context in send.contexts]) == (Phase.PAUSED, [Phase.PAUSED, Phase.AFTER])
+def test_a_pause_without_an_end_takes_all_that_follow() -> None:
+    """A pause without an end takes in all later pauses; a kill belongs to no outage."""
+    times = FaultTimes([fault(10, None), fault(50, 52, episode=2), KILL])
+    (outage,) = times.outages
+    assert (outage.end_ns, len(outage.pauses)) == (None, 2)
+    assert times.outage_of(KILL) is None

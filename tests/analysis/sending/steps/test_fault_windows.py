@@ -1,39 +1,102 @@
-"""How far a fault reaches in time, and which brokers it affects."""
+"""How far a fault reaches in time, which brokers it affects, and fault periods, to the nanosecond."""
 
 import pytest
 
-from rocketdiff.analysis.fault_windows import FaultReach
+from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
+from tests.analysis import builders
+from tests.analysis.builders import MS, S
 
-S = 1_000_000_000
-SETTINGS = ClientSettings(send_msg_timeout_ms=1_000, retry_times_when_send_async_failed=2)
+SETTINGS = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1, retry_times_when_send_async_failed=3)
+ATTEMPT_NS = 3_500 * MS
+"""Timeout of 500 ms, plus 3 s to find an asynchronous request timed out."""
 
 
-def fault(kind: FaultKind = FaultKind.PAUSE, *, heals: bool = True) -> FaultRecord:
-    """A fault of broker-a from 100 s to 104 s, or never healed."""
-    end_ns = 104 * S if heals else None
-    return FaultRecord(1, kind, "broker-a", 100 * S, 100 * S, None, end_ns, end_ns, None)
+def fault(from_s: float, to_s: float | None, kind: FaultKind = FaultKind.PAUSE) -> FaultRecord:
+    return builders.fault(round(from_s * S), None if to_s is None else round(to_s * S), kind)
 
 
 @pytest.mark.parametrize(
-    ("start_s", "end_s", "meets"),
-    [(98, 99, False), (98, 101, True), (90, 101, False), (103, 104, True), (107, 108, True), (108, 109, False)],
+    ("start_ns", "end_ns", "meets"),
+    [
+        (9 * S, 10 * S, False),
+        (9 * S, 10 * S + 1, True),
+        (10 * S - ATTEMPT_NS, 90 * S, False),
+        (10 * S - ATTEMPT_NS + 1, 90 * S, True),
+        (12 * S + ATTEMPT_NS - 1, 90 * S, True),
+        (12 * S + ATTEMPT_NS, 90 * S, False),
+    ],
 )
-def test_an_attempt_meets_a_fault_within_its_timeout_and_three_seconds(start_s: int, end_s: int, meets: bool) -> None:
-    """An attempt meets a fault up to a timeout plus 3 s before and after it."""
-    assert FaultReach.of_attempts([fault()], SETTINGS).meets(start_s * S, end_s * S, "broker-a") is meets
+def test_which_part_of_a_fault_an_attempt_meets(start_ns: int, end_ns: int, meets: bool) -> None:
+    """An attempt meets a fault (10 to 12 s) up to 3.5 s, the longest attempt, before and after it."""
+    reach = FaultReach.of_attempts([fault(10, 12)], SETTINGS)
+    assert reach.lasting_ns == ATTEMPT_NS
+    assert reach.meets(start_ns, end_ns) is meets
+    assert not reach.meets(start_ns, end_ns, "broker-a")
 
 
-def test_a_fault_is_one_brokers_and_a_killed_one_stays_faulty() -> None:
-    """A fault affects its own broker only, a kill for ever."""
-    killed = FaultReach.of_attempts([fault(FaultKind.KILL, heals=False)], SETTINGS)
-    assert killed.meets(900 * S, 901 * S, "broker-a") and killed.meets(900 * S, 901 * S)
-    assert not killed.meets(900 * S, 901 * S, "broker-b")
+def test_an_asynchronous_send_lasts_as_long_as_all_its_attempts() -> None:
+    """Three retries make an asynchronous send last up to four attempts."""
+    assert FaultReach.of_sends([], SETTINGS).lasting_ns == 4 * ATTEMPT_NS
+
+
+@pytest.mark.parametrize(
+    ("faults", "spans"),
+    [
+        ([], ()),
+        ([fault(30, 31), fault(10, 12)], ((10 * S, 12 * S), (30 * S, 31 * S))),
+        ([fault(10, 12), fault(11, 15), fault(14, 14.5)], ((10 * S, 15 * S),)),
+        ([fault(10, 20), fault(11, 12)], ((10 * S, 20 * S),)),
+        ([fault(10, 12), fault(12, 13)], ((10 * S, 12 * S), (12 * S, 13 * S))),
+        ([fault(10, None), fault(12, 13)], ((10 * S, None),)),
+        ([fault(10, 12), fault(11, None)], ((10 * S, None),)),
+    ],
+)
+def test_faults_that_overlap_are_one_spell(
+    faults: list[FaultRecord], spans: tuple[tuple[int, int | None], ...]
+) -> None:
+    """Overlapping faults are one period, adjacent ones two; a fault never healed takes all later ones."""
+    assert FaultPeriods.of(faults, SETTINGS).spans == spans
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "spell"),
+    [
+        (8 * S, 10 * S, None),
+        (8 * S, 10 * S + 1, 0),
+        (11 * S, 11 * S + 1, 0),
+        (12 * S + 4 * ATTEMPT_NS - 1, 28 * S, 0),
+        (12 * S + 4 * ATTEMPT_NS, 28 * S, None),
+        (11 * S, 40 * S + 1, 1),
+        (39 * S, 40 * S, None),
+        (900 * S, 901 * S, 1),
+    ],
+)
+def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
+    start_ns: int, end_ns: int, spell: int | None
+) -> None:
+    """A send belongs to the last period that may affect it, until 14 s after a heal at 12 s."""
+    spells = FaultPeriods.of([fault(10, 12), fault(40, None)], SETTINGS)
+    assert spells.lasting_ns == 4 * ATTEMPT_NS
+    assert spells.at(start_ns, end_ns) == spell
+
+
+def test_the_longer_of_both_kinds_of_retries_counts() -> None:
+    """The larger number of retries counts: five synchronous ones are six attempts."""
+    more = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=5)
+    assert FaultPeriods.of([], more).lasting_ns == 6 * ATTEMPT_NS
+
+
+def test_a_killed_broker_stays_faulty() -> None:
+    """A kill affects its own broker for ever."""
+    killed = FaultReach.of_attempts([fault(100, None, FaultKind.KILL)], SETTINGS)
+    assert killed.meets(900 * S, 901 * S, "broker-b") and killed.meets(900 * S, 901 * S)
+    assert not killed.meets(900 * S, 901 * S, "broker-a")
 
 
 @pytest.mark.parametrize("kind", [FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL, FaultKind.KILL_SLAVE])
 def test_faults_that_are_answered_cost_no_connection(kind: FaultKind) -> None:
     """A fault that the broker answers ends no attempt, but a send may meet it."""
-    assert not FaultReach.of_attempts([fault(kind)], SETTINGS).meets(101 * S, 102 * S, "broker-a")
-    assert FaultReach.of_sends([fault(kind)], SETTINGS).meets(101 * S, 102 * S)
+    assert not FaultReach.of_attempts([fault(10, 12, kind)], SETTINGS).meets(11 * S, 12 * S, "broker-b")
+    assert FaultReach.of_sends([fault(10, 12, kind)], SETTINGS).meets(11 * S, 12 * S)

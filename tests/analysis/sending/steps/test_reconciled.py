@@ -1,13 +1,17 @@
 """Sends compared with stored messages, on literal rows."""
 
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.sending.send_view import Copy, Fate
-from rocketdiff.analysis.sending.steps.reconciled import StoredCopies, Stray, fate_of
+from rocketdiff.analysis.sending.send_view import Copy, Fate, FaultContext, Phase, SendView
+from rocketdiff.analysis.sending.steps.reconciled import StoredCopies, Stray, reconciled
+from rocketdiff.core.arm import Arm
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import sorted_table
+from tests.analysis.builders import made, tried
 
 ROWS: dict[str, list[object]] = {
     "case": [1, 1, 1, 1],
@@ -55,15 +59,40 @@ def test_empty_queues_hold_no_copies() -> None:
     assert (stored.of(0), stored.rows, stored.foreign) == ((), 0, 0)
 
 
+def stored(**copies: list[Copy]) -> StoredCopies:
+    return cast(StoredCopies, SimpleNamespace(of=lambda send: tuple(copies.get(f"send{send}", ()))))
+
+
+HERE = Copy("broker-a", 0, 7, 0, True)
+
+
 @pytest.mark.parametrize(
-    ("succeeded", "is_stored", "fate"),
+    ("side", "copies", "kept", "fate"),
     [
-        (True, True, Fate.STORED),
-        (True, False, Fate.LOST),
-        (False, True, Fate.GHOST),
-        (False, False, Fate.ABSENT),
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [HERE], [], Fate.STORED),
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [HERE], Fate.STORED),
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [], Fate.LOST),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingTimeoutException")), [HERE], [], Fate.GHOST),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingConnectException")), [], [], Fate.ABSENT),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "MQBrokerException")), [], [HERE], Fate.GHOST),
     ],
 )
-def test_fate_follows_from_two_facts(succeeded: bool, is_stored: bool, fate: Fate) -> None:
-    """Only an acknowledged message can be lost."""
-    assert fate_of(succeeded, is_stored) is fate
+def test_stored_copies_make_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
+    """Copies in the topic or held back decide the fate; without reading back there is none."""
+    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies), stored(send0=kept))
+    assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)
+    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies))
+    assert (one.copies, one.kept) == (tuple(copies), ())
+    (one,) = reconciled([replace(side, copies=None, fate=None)], None, stored(send0=kept))
+    assert (one.copies, one.kept, one.fate) == (None, (), None)
+
+
+def test_a_call_that_never_returned_cannot_be_lost() -> None:
+    """A send that never returned is a ghost, not lost."""
+    contexts = (FaultContext(Phase.PAUSED), FaultContext(Phase.AFTER))
+    attempts = (tried(5, 6), tried(7, 8, attempt=1))
+    traced = SendView(Arm.CANDIDATE, 3, 4, None, attempts, contexts=contexts)
+    (one,) = reconciled([traced], stored(send4=[HERE]))
+    assert (one.fate, one.began_ns, one.arm, one.thread, one.send) == (Fate.GHOST, 5, Arm.CANDIDATE, 3, 4)
+    assert [one.phase_of(n) for n in (None, 0, 1, 2)] == [Phase.CALM, Phase.PAUSED, Phase.AFTER, Phase.CALM]
+    assert made(Arm.CANDIDATE, 0, tried(5, 6), start_ns=1).began_ns == 1

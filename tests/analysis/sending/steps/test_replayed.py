@@ -1,4 +1,4 @@
-"""The steps as streams, on literal sends: context, judgement, copies."""
+"""The replay of each thread, and the differences that torn connections and busy machines excuse, on literal sends."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,10 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.sending.send_view import Copy, Fate, FaultContext, Phase, SendView
-from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes, attempts_in_context
+from rocketdiff.analysis.sending.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections
-from rocketdiff.analysis.sending.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.sending.steps.replayed import forgiven, replayed
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
@@ -25,49 +23,6 @@ from tests.analysis.builders import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)
 NO_EXCUSE = Excuses(HeldConnections(None, ()))
-
-
-@pytest.mark.parametrize(
-    ("row", "attempts", "phase"),
-    [
-        ({"start_ns": 11 * S}, (), Phase.PAUSED),
-        ({"start_ns": 13 * S}, (), Phase.AFTER),
-        ({"start_ns": 9 * S}, (tried(11 * S, 12 * S),), Phase.PAUSED),
-        (None, (), Phase.CALM),
-        (None, (tried(11 * S, 12 * S),), Phase.PAUSED),
-    ],
-)
-def test_a_send_has_the_phase_of_its_first_attempt(
-    row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase
-) -> None:
-    """A send has the phase of its first attempt, or of its start if it returned without one."""
-    whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
-    (one,) = attempts_in_context([SendView(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
-    assert (one.phase, len(one.contexts)) == (phase, len(attempts))
-
-
-def test_pauses_are_one_spell_from_one_to_the_next() -> None:
-    """Overlapping pauses are one outage with the lowest episode; a pause that begins at its end is the next."""
-    pauses = [
-        fault(20 * S, 22 * S, episode=4),
-        fault(10 * S, 12 * S, episode=2),
-        fault(11 * S, 15 * S, node="broker-a", episode=3),
-        fault(14 * S, 20 * S, episode=1),
-    ]
-    spells = FaultTimes(pauses).outages
-    assert [(one.episode, one.start_ns, one.end_ns, len(one.pauses)) for one in spells] == [
-        (1, 10 * S, 20 * S, 3),
-        (4, 20 * S, 22 * S, 1),
-    ]
-
-
-def test_a_pause_without_an_end_takes_all_that_follow() -> None:
-    """A pause without an end takes in all later pauses; a kill belongs to no outage."""
-    kill = fault(11 * S, None, FaultKind.KILL)
-    times = FaultTimes([fault(10 * S, None), fault(50 * S, 52 * S, episode=2), kill])
-    (spell,) = times.outages
-    assert (spell.end_ns, len(spell.pauses)) == (None, 2)
-    assert times.outage_of(kill) is None
 
 
 def rules(*, shared: bool = False, asynchronous: bool = False) -> Any:
@@ -187,42 +142,3 @@ def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | No
     detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
     found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED_TIMEOUT.name, 1, "", "", detail)
     assert left(SendJudgement(0, 0, (), found, 1)) == kept
-
-
-def stored(**copies: list[Copy]) -> StoredCopies:
-    return cast(StoredCopies, SimpleNamespace(of=lambda send: tuple(copies.get(f"send{send}", ()))))
-
-
-HERE = Copy("broker-a", 0, 7, 0, True)
-
-
-@pytest.mark.parametrize(
-    ("side", "copies", "kept", "fate"),
-    [
-        (made(Arm.CANDIDATE, 0, tried(0, 1)), [HERE], [], Fate.STORED),
-        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [HERE], Fate.STORED),
-        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [], Fate.LOST),
-        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingTimeoutException")), [HERE], [], Fate.GHOST),
-        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingConnectException")), [], [], Fate.ABSENT),
-        (made(Arm.CANDIDATE, 0, tried(0, 1, "MQBrokerException")), [], [HERE], Fate.GHOST),
-    ],
-)
-def test_stored_copies_make_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
-    """Copies in the topic or held back decide the fate; without reading back there is none."""
-    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies), stored(send0=kept))
-    assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)
-    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies))
-    assert (one.copies, one.kept) == (tuple(copies), ())
-    (one,) = reconciled([replace(side, copies=None, fate=None)], None, stored(send0=kept))
-    assert (one.copies, one.kept, one.fate) == (None, (), None)
-
-
-def test_a_call_that_never_returned_cannot_be_lost() -> None:
-    """A send that never returned is a ghost, not lost."""
-    contexts = (FaultContext(Phase.PAUSED), FaultContext(Phase.AFTER))
-    attempts = (tried(5, 6), tried(7, 8, attempt=1))
-    traced = SendView(Arm.CANDIDATE, 3, 4, None, attempts, contexts=contexts)
-    (one,) = reconciled([traced], stored(send4=[HERE]))
-    assert (one.fate, one.began_ns, one.arm, one.thread, one.send) == (Fate.GHOST, 5, Arm.CANDIDATE, 3, 4)
-    assert [one.phase_of(n) for n in (None, 0, 1, 2)] == [Phase.CALM, Phase.PAUSED, Phase.AFTER, Phase.CALM]
-    assert made(Arm.CANDIDATE, 0, tried(5, 6), start_ns=1).began_ns == 1
