@@ -23,11 +23,11 @@ FORMAT = 1
 Unique = Field(json_schema_extra={"uniqueItems": True})
 
 
-def _kinds(means: Means, *roles: NodeKind, has_delay: bool = False) -> tuple[str, ...]:
+def _kinds(means: Means, *nodes: NodeKind, has_delay: bool = False) -> tuple[str, ...]:
     """Names of the faults that have the same fields in a file."""
     traits = {kind.value: kind.traits for kind in FaultKind}
     return tuple(
-        name for name, of in traits.items() if of.means is means and of.role in roles and of.has_delay is has_delay
+        name for name, of in traits.items() if of.means is means and of.node in nodes and of.has_delay is has_delay
     )
 
 

@@ -31,7 +31,7 @@ _VERBS = {Means.PAUSE: Verb.PAUSE, Means.KILL: Verb.KILL}
 _ACTIONS = {
     kind: _VERBS[kind.traits.means]
     for kind in FaultKind
-    if kind.traits.means in _VERBS and kind.traits.role is not NodeKind.SLAVE
+    if kind.traits.means in _VERBS and kind.traits.node is not NodeKind.SLAVE
 }
 """Fault kinds for which an owner can give commands. Other kinds would change settings of the owner's brokers."""
 
@@ -182,4 +182,4 @@ class External:
 
 
 def _node_name(fault: FaultSpec, here: NamedTopology) -> str:
-    return here.node_named(fault.kind.traits.role, fault.node)
+    return here.node_named(fault.kind.traits.node, fault.node)

@@ -206,7 +206,7 @@ def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
 def _by_node(topology: Topology, specs: Iterable[FaultSpec]) -> dict[str, list[FaultSpec]]:
     by_node: dict[str, list[FaultSpec]] = {}
     for spec in specs:
-        by_node.setdefault(topology.node_named(spec.kind.traits.role, spec.node), []).append(spec)
+        by_node.setdefault(topology.node_named(spec.kind.traits.node, spec.node), []).append(spec)
     return by_node
 
 
