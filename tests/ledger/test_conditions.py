@@ -1,9 +1,6 @@
 """An entry's conditions, together and alone."""
 
-import runpy
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -165,15 +162,3 @@ def test_a_suffix_is_ordered_and_closing_zeros_are_not_counted(text: str, versio
 def test_text_that_is_no_number_is_in_no_range() -> None:
     """Text that is no number is in no range."""
     assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
-
-
-@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("rocketdiff.ledger.file", False)])
-def test_the_format_writes_its_schema_when_it_is_run_only(
-    name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """``python -m rocketdiff.ledger.file`` writes the committed schema; an import does not."""
-    monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file", raising=False)
-    runpy.run_module("rocketdiff.ledger.file", run_name=name)
-    sys.stdout.flush()
-    committed = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
-    assert capfdbinary.readouterr().out == (committed.read_bytes() if is_written else b"")

@@ -14,7 +14,7 @@ from rocketdiff.core.tables.fault import FaultKind, Means
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.tables.suites import SUITES
 from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind
-from rocketdiff.documents.part import Part
+from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.scenario.sending.file_format import Seconds, WorkloadPart
 
 FORMAT = 1
@@ -239,3 +239,8 @@ class ScenarioFile(Part):
     @property
     def client_settings(self) -> ClientSettings:
         return ClientSettings(**self.settings.model_dump())
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of scenario files of this version."""
+    return published_schema(ScenarioFile, f"scenario:{FORMAT}").encode()

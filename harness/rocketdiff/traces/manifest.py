@@ -1,12 +1,10 @@
 """
 ``run.json``: what was run, on what, and how far it came. The tables are meaningless without it.
 
-Paths in it are relative to the run directory. Fields of a newer minor version are ignored when read. ``python -m
-rocketdiff.traces.manifest > fixtures/schema/run-1.json`` writes the published JSON Schema; a test refuses a stale one.
+Paths in it are relative to the run directory. Fields of a newer minor version are ignored when read.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -303,7 +301,3 @@ def schema() -> bytes:
         "$id": f"urn:rocketdiff:run:{SCHEMA_VERSION}",
     }
     return (json.dumps(head | msgspec.json.schema(RunManifest), indent=2) + "\n").encode()
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())
