@@ -153,7 +153,7 @@ class External:
         topics = f"({self.topic_prefix}-…)"
         return f"in the end: every paused or killed node is resumed or restarted, and the topics above {topics} are deleted"
 
-    def fetched(self, _progress: ProgressListener | None = None) -> Self:
+    def fetch(self, _progress: ProgressListener | None = None) -> Self:
         """Ask the brokers for their release, after pending undo actions of earlier runs."""
         return replace(self, server_release=clean_and_inspect(self.described)[0])
 
