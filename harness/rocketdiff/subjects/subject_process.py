@@ -97,7 +97,6 @@ class SubjectProcess(Closing):
 
     @property
     def ended(self) -> int:
-        """Number of operations that have ended."""
         return self._conversation.ended
 
     def await_hello(self, deadline_s: float | None = None) -> Hello:
@@ -107,7 +106,6 @@ class SubjectProcess(Closing):
         return self.transcript.hello
 
     def prepare(self, talk: RoleTalk) -> None:
-        """Send plan and setup of a role."""
         self._secrets = talk.secrets
         with self._changed:
             self._bounds = talk.bounds

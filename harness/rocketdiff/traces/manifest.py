@@ -152,7 +152,6 @@ class CaseEntry:
         return tuple(dict.fromkeys(arm for arm in lost if arm is not None))
 
     def breach_of(self, arm: Arm) -> Breach | None:
-        """Return the first breach among an arm's members."""
         return next((breach for name, breach in self.breaches.items() if Member.parse(name).arm is arm), None)
 
 

@@ -140,7 +140,6 @@ class LiveHost:
             self._lock.release()
 
     def here(self) -> Thread:
-        """Return the client's state of the calling application thread."""
         try:
             thread: Thread = self._local.thread
         except AttributeError:

@@ -216,7 +216,6 @@ def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
 
 
 def _set_environment(master: str, conf: Mapping[str, str]) -> None:
-    """Set the environment variables that pyspark reads."""
     # Workers must use this interpreter: it has the packages.
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

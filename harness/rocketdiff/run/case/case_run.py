@@ -144,7 +144,6 @@ class CaseRun:
         return error
 
     def measurements(self) -> CaseMeasurements:
-        """Return what the guards of any role need."""
         return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),
