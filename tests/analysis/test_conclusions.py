@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
-from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally, Trouble, batches, difference_of
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, OutageValue, Tally, Trouble, batches, difference_of
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import Copy
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -96,7 +96,7 @@ def test_a_planned_check_that_is_unknowable_has_its_reason(tallies: list[Tally],
 
 def test_everything_of_a_case_comes_to_its_facts() -> None:
     """A case has all its facts and no others."""
-    value = EpisodeValue("timing", "s", "baseline", 1, 2.0, 3, "open")
+    value = OutageValue("timing", "s", "baseline", 1, 2.0, 3, "open")
     rows: list[Any] = [
         FOUND,
         replace(FOUND, send=9),

@@ -72,7 +72,7 @@ class Imitation:
         with (
             mock.patch.object(measure, "execute", self.execute),
             mock.patch.object(measure, "judge_runs", self.judge),
-            mock.patch.object(Processes, "fetched", lambda backend, _progress: backend),
+            mock.patch.object(Processes, "fetch", lambda backend, _progress: backend),
         ):
             yield
 

@@ -102,11 +102,11 @@ import json
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.core.tables.fault import FaultKind, HOLD_ANSWERS_BACK, fault_counts, fault_sentence
 from rocketdiff.core.answers.plots import FaultWindow
-from rocketdiff.ledger.file import schema
+from rocketdiff.ledger import file as ledger_file
 from rocketdiff.report.charts.timelines import fault_text
 from rocketdiff.report.words.signs import phase_word
 from rocketdiff.scenario import parse
-from rocketdiff.scenario.json_schema import rendered
+from rocketdiff.scenario import file_format
 
 scenario = parse(SCENARIO, "planted")
 (fault,) = scenario.faults
@@ -117,7 +117,7 @@ print(json.dumps({
     "lines": [fault.kind.traits.begins, fault.kind.traits.ends],
     "picture": fault_text(FaultWindow(1, fault.kind, fault.node, 1500, 3000)),
     "phase": phase_word("paused", counts),
-    "in schemas": ['"slow-disk"' in rendered(), b'"slowed_brokers"' in schema()],
+    "in schemas": [b'"slow-disk"' in file_format.schema(), b'"slowed_brokers"' in ledger_file.schema()],
     "done by the cluster": fault.kind in FAULTS,
     "holds answers back": fault.kind in HOLD_ANSWERS_BACK,
 }))

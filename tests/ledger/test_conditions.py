@@ -1,9 +1,6 @@
 """An entry's conditions, together and alone."""
 
-import runpy
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -140,15 +137,3 @@ def test_a_fault_of_both_clients_is_shared(arm: str, is_shared: bool) -> None:
     """A fault of both clients, or a gap in the specification, is shared."""
     (outcome,) = apply_ledger(Ledger((entry(arm_at_fault=arm),)), (result(ONE, divergence()),), RUN, Policy()).outcomes
     assert (outcome.is_shared, outcome.seen_text) == (is_shared, "seen in 1 of 1 decisive check")
-
-
-@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("rocketdiff.ledger.file", False)])
-def test_the_format_writes_its_schema_when_it_is_run_only(
-    name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """``python -m rocketdiff.ledger.file`` writes the committed schema; an import does not."""
-    monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file", raising=False)
-    runpy.run_module("rocketdiff.ledger.file", run_name=name)
-    sys.stdout.flush()
-    committed = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
-    assert capfdbinary.readouterr().out == (committed.read_bytes() if is_written else b"")

@@ -7,9 +7,9 @@ import pytest
 
 from rocketdiff.core.answers.evidence import (
     Ending,
-    EpisodePair,
     Evidence,
     Margin,
+    OutagePair,
     PairedSample,
     Standing,
     TraceCounts,
@@ -153,7 +153,7 @@ AVOIDS = Divergence(
 
 def sample_evidence() -> tuple[Evidence, ...]:
     everything = [piece for scenario in SCENARIOS for piece in case_evidence(scenario)]
-    pairs = tuple(EpisodePair(RUN, POOL, n, 501e6 + n * 1e6, 503e6 + n * 1e6) for n in range(14))
+    pairs = tuple(OutagePair(RUN, POOL, n, 501e6 + n * 1e6, 503e6 + n * 1e6) for n in range(14))
     margin = Margin(1.2, "a fifth of one send timeout")
     for check in ("timing", "failover-time"):
         name = "failover" if check == "failover-time" else "calm send"
@@ -175,7 +175,7 @@ def case_evidence(scenario: str) -> Iterator[Evidence]:
             reason = "" if faulty else "fault latency is off"
             evidence = replace(evidence, standing=standing, reason=reason, divergences=(AVOIDS,) if faulty else ())
         elif check in ("timing", "failover-time"):
-            pair = EpisodePair(RUN, case, 1, 501e6, 503e6, Ending.FAILOVER, Ending.FAILOVER)
+            pair = OutagePair(RUN, case, 1, 501e6, 503e6, Ending.FAILOVER, Ending.FAILOVER)
             sample = PairedSample(check, Margin(1.2, "one bucket"), (pair,), 6, "fewer give no interval")
             evidence = replace(evidence, severity=Severity.INFO, samples=(sample,))
         elif check == "duplication" and scenario == "retries/none":

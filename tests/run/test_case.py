@@ -19,7 +19,6 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.guards import WireReport
-from rocketdiff.run.case.run_case import new_case_run
 from rocketdiff.run.case.sending.sending_run import DRAIN_MEANWHILE_S, SendingRun
 from rocketdiff.run.case.sending.wire_witness import WireWitness
 from tests.cluster.fakes import FakeCluster
@@ -36,7 +35,9 @@ def run(cluster: FakeCluster) -> CaseRun:
     directory: Any = SimpleNamespace(number=1, run="r")
     scenario = SimpleNamespace(role=ClientRole.PRODUCER)
     case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=(), scenario=scenario)
-    return new_case_run(cluster, directory, case, Pair({}), ())
+    made = CaseRun(cluster, directory, case, Pair({}), (), is_wire_wanted=False)
+    made.role = SendingRun(made)
+    return made
 
 
 def play(run: CaseRun) -> None:

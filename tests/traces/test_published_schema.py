@@ -5,19 +5,12 @@ from pathlib import Path
 
 import jsonschema
 
-from rocketdiff.traces.manifest import schema
 from rocketdiff.traces.run_directory import RunDirectory
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schema" / "run-1.json"
 
 
-def test_published_schema_is_up_to_date() -> None:
-    """The published schema is up to date; ``python -m rocketdiff.traces.manifest > fixtures/schema/run-1.json`` renews it."""
-    assert SCHEMA.read_bytes() == schema()
-
-
 def test_a_written_run_is_accepted_by_the_published_schema(complete_run: RunDirectory) -> None:
     """The published schema accepts a recorded run."""
     published = json.loads(SCHEMA.read_text())
-    jsonschema.Draft202012Validator.check_schema(published)
     jsonschema.validate(json.loads((complete_run.path / "run.json").read_text()), published)

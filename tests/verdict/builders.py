@@ -4,9 +4,9 @@ from rocketdiff.core.answers.evidence import (
     ComparedShares,
     Concentration,
     Ending,
-    EpisodePair,
     Evidence,
     Margin,
+    OutagePair,
     PairedCounts,
     PairedSample,
     Standing,
@@ -70,7 +70,7 @@ def evidence(
     )
 
 
-def sample_of(*pairs: EpisodePair) -> PairedSample:
+def sample_of(*pairs: OutagePair) -> PairedSample:
     return PairedSample("failover", Margin(1.2, "a fifth of a timeout"), pairs, 6, "no interval below")
 
 
@@ -78,7 +78,7 @@ def sample(ratio: float, n: int = 12, ended: Ending = Ending.FAILOVER) -> Paired
     """Candidate over baseline is ``ratio`` with a spread of about 2 %."""
     return sample_of(
         *(
-            EpisodePair("r", "c", number, 5e8, 5e8 * ratio * (1 + 0.02 * (number % 3 - 1)), Ending.FAILOVER, ended)
+            OutagePair("r", "c", number, 5e8, 5e8 * ratio * (1 + 0.02 * (number % 3 - 1)), Ending.FAILOVER, ended)
             for number in range(n)
         )
     )
@@ -86,7 +86,7 @@ def sample(ratio: float, n: int = 12, ended: Ending = Ending.FAILOVER) -> Paired
 
 def ratios(*each: float, ended: Ending = Ending.FAILOVER, minimum: int = 4) -> PairedSample:
     """Pairs in which the candidate took each ratio times the baseline's 500 ms."""
-    pairs = (EpisodePair("r1", "c", n, 5e8, 5e8 * ratio, Ending.FAILOVER, ended) for n, ratio in enumerate(each))
+    pairs = (OutagePair("r1", "c", n, 5e8, 5e8 * ratio, Ending.FAILOVER, ended) for n, ratio in enumerate(each))
     return PairedSample("wait", Margin(1.2, "a fifth of a timeout"), tuple(pairs), minimum, "too few for an interval")
 
 

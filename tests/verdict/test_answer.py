@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, PairedSample, Standing
+from rocketdiff.core.answers.evidence import Ending, Evidence, OutagePair, PairedSample, Standing
 from rocketdiff.core.answers.verdict import Measure, Severity, Verdict
 from rocketdiff.core.answers.where import NOWHERE
 from tests.verdict.builders import (
@@ -143,7 +143,7 @@ def test_a_difference_of_durations_has_ratio_interval_and_margin() -> None:
     """
     Twelve episodes around ×3 have ratio, interval and margin; the farthest that both arms met has 2 % more.
     """
-    lone = EpisodePair("r", "c", 98, 5e8, None), EpisodePair("r", "c", 99, None, 5e8)
+    lone = OutagePair("r", "c", 98, 5e8, None), OutagePair("r", "c", 99, None, 5e8)
     (found,) = answered(evidence(samples=(sample_of(*lone, *sample(3.0).pairs),))).divergences
     assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
     assert (found.example.where, found.example.phase) == (NOWHERE, "episodes")
@@ -161,8 +161,8 @@ def test_a_difference_of_durations_has_ratio_interval_and_margin() -> None:
 
 def test_a_difference_of_causes_counts_both_directions() -> None:
     """Causes are counted in both directions: 17 episodes to one are 18."""
-    only_baseline = [EpisodePair("r", "c", n, 5e8, 5e8, Ending.FAILOVER, Ending.RESUMED) for n in range(17)]
-    only_candidate = EpisodePair("r", "c", 17, 5e8, 5e8, Ending.RESUMED, Ending.FAILOVER)
+    only_baseline = [OutagePair("r", "c", n, 5e8, 5e8, Ending.FAILOVER, Ending.RESUMED) for n in range(17)]
+    only_candidate = OutagePair("r", "c", 17, 5e8, 5e8, Ending.RESUMED, Ending.FAILOVER)
     (found,) = answered(evidence(samples=(sample_of(*only_baseline, only_candidate),))).divergences
     assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 18)
     assert found.example.observed == f"only {OLD} failed over in 17 spells, only {NEW} in 1"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.answers.evidence import Evidence, Margin, OutagePair, PairedSample, Standing
 from rocketdiff.core.answers.policy import Inconclusive, Policy
 from rocketdiff.core.answers.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.core.answers.where import Place, at
@@ -23,7 +23,7 @@ BY_RULES = Divergence(
 def samples(draw: st.DrawFn) -> tuple[PairedSample, ...]:
     """No sample, or one with up to eight pairs of any durations."""
     durations = draw(st.lists(st.tuples(st.floats(1, 1e9), st.floats(1, 1e9)), max_size=8))
-    pairs = tuple(EpisodePair("r1", "a", place, *pair) for place, pair in enumerate(durations))
+    pairs = tuple(OutagePair("r1", "a", place, *pair) for place, pair in enumerate(durations))
     return draw(st.sampled_from([(), (PairedSample("wait", Margin(1.2, "a fifth"), pairs, 4, "too few"),)]))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePair, PairedSample, Standing
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.statistics.significance import pairs_needed
@@ -16,7 +16,7 @@ from tests.verdict.builders import COMPLETE, RUN, ratios, sample
 
 def evidence(ratio: float, severity: Severity = Severity.MUST, spread: float = 0.02) -> Evidence:
     pairs = tuple(
-        EpisodePair("r", "c", number, 5e8, 5e8 * ratio * (1 + spread * (number % 3 - 1))) for number in range(12)
+        OutagePair("r", "c", number, 5e8, 5e8 * ratio * (1 + spread * (number % 3 - 1))) for number in range(12)
     )
     sample = PairedSample("wait", Margin(1.2, "reason"), pairs, 6, "reason")
     return Evidence(("r",), "c", "timing", Standing.DECISIVE, severity=severity, samples=(sample,))
@@ -108,8 +108,8 @@ def test_the_reason_has_the_spells_cut_short_of_each_arm() -> None:
 
 
 def of_pairs(count: int, *, met_by_one: int = 0) -> PairedSample:
-    pairs = [EpisodePair("r", "c", n, 5e8, 5e8 * (1 + 0.01 * (n % 3 - 1))) for n in range(count)]
-    lone = [EpisodePair("r", "c", 100 + n, None, 5e8) for n in range(met_by_one)]
+    pairs = [OutagePair("r", "c", n, 5e8, 5e8 * (1 + 0.01 * (n % 3 - 1))) for n in range(count)]
+    lone = [OutagePair("r", "c", 100 + n, None, 5e8) for n in range(met_by_one)]
     return PairedSample("wait", Margin(1.2, "a fifth"), (*pairs, *lone), 6, "no interval below")
 
 

@@ -217,7 +217,7 @@ def test_a_mistake_is_one_error_without_the_secret(theirs: Theirs, mistake: str)
     make, why = MISTAKES[mistake]
     file = make(theirs)
     with pytest.raises(ClusterError, match=why) as raised:
-        External.of(theirs.file.partition(":")[2], "5.3.3", None if file is None else read(file)).fetched()
+        External.of(theirs.file.partition(":")[2], "5.3.3", None if file is None else read(file)).fetch()
     assert raised.value.exit_code is ExitCode.ENVIRONMENT
     assert "w" * 16 not in str(raised.value)
 

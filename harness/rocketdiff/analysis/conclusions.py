@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
+from rocketdiff.analysis.facts import CaseFact, OutageValue, Tally
 from rocketdiff.analysis.registry import CODES, POOLED, ROLE_ANALYSES
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.answers.evidence import Evidence, Standing, TraceCounts
@@ -20,7 +20,7 @@ from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import RunManifest
 
-Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
+Kind = TypeVar("Kind", OutageValue, FaultRecord)
 
 
 def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[CaseFacts, ...]:
@@ -35,7 +35,7 @@ def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[
         tally = row.fact
         assert isinstance(tally, Tally)
         tallies[row.run, row.number][tally.check, tally.arm, tally.phase, tally.key] = (tally.n, tally.total)
-    episodes = _by_case(summaries.episodes, EpisodeValue)
+    episodes = _by_case(summaries.episodes, OutageValue)
     faults = _by_case(summaries.faults, FaultRecord)
     return tuple(
         CaseFacts(
@@ -80,7 +80,7 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
         stored=sum(facts.n("stored") for facts in cases),
         foreign=sum(facts.n("foreign") for facts in cases),
         faults=sum(len(facts.faults) for facts in cases),
-        spells=tuple(spell for role, own in by_role(cases).items() for spell in ROLE_ANALYSES[role].spells(own)),
+        spells=tuple(spell for role, own in by_role(cases).items() for spell in ROLE_ANALYSES[role].outages(own)),
     )
 
 

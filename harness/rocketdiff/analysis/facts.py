@@ -54,7 +54,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeValue:
+class OutageValue:
     """One arm's value (ns) for one outage; n: number of sends or attempts behind it; ended: an Ending."""
 
     check: str
@@ -97,7 +97,7 @@ class Trouble:
         return cls(error.expected, error.seen, error.hint)
 
 
-Fact = DifferenceFact | Tally | EpisodeValue | LaneBar | FaultRecord | Trouble
+Fact = DifferenceFact | Tally | OutageValue | LaneBar | FaultRecord | Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class CaseFact:
 KINDS: dict[str, type[Fact]] = {
     "difference": DifferenceFact,
     "tally": Tally,
-    "episode": EpisodeValue,
+    "episode": OutageValue,
     "lane": LaneBar,
     "fault": FaultRecord,
     "trouble": Trouble,

@@ -32,12 +32,13 @@ class RoleAnalysis:
     """
     The analysis of cases about clients of one role.
 
-    place: kind of place of its examples. codes: its checks, in the order of evidence. spells: counts the occasions for a rare divergence, by situation. plots: the
-    tables of its pictures, from its cases and the bars of their swim lanes.
+    place: kind of place of its examples. codes: its checks, in the order of evidence. outages: counts those that both arms met, by
+    situation: the occasions for a rare divergence. plots: the tables of its pictures, from its cases and the bars of their swim
+    lanes.
     """
 
     place: Place
     judge_case: CasePass
     codes: tuple[CheckCode[Any, Any], ...]
-    spells: Callable[[Sequence[CaseFacts]], tuple[SpellCount, ...]]
+    outages: Callable[[Sequence[CaseFacts]], tuple[SpellCount, ...]]
     plots: Callable[[Sequence[CaseFacts], Sequence[CaseFact]], Plots]

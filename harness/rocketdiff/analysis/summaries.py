@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, LaneBar, Tally
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, LaneBar, OutageValue, Tally
 from rocketdiff.core.tables.fault import FaultRecord
 
 CaseKey = tuple[str, int]
@@ -73,7 +73,7 @@ def in_order(
     return Summaries(
         clusters=tuple(sorted(clusters, key=_cluster_key)),
         tallies=tuple(sorted(tallies, key=_tally_key)),
-        episodes=tuple(sorted((row for row in rows if isinstance(row.fact, EpisodeValue)), key=_episode_key)),
+        episodes=tuple(sorted((row for row in rows if isinstance(row.fact, OutageValue)), key=_episode_key)),
         lanes=tuple(sorted((row for row in rows if isinstance(row.fact, LaneBar)), key=_lane_key)),
         faults=tuple(sorted((row for row in rows if isinstance(row.fact, FaultRecord)), key=_fault_key)),
     )
@@ -91,7 +91,7 @@ def _tally_key(row: CaseFact) -> tuple[str, int, str, str, str, str]:
 
 def _episode_key(row: CaseFact) -> tuple[str, int, str, str, int, str]:
     value = row.fact
-    assert isinstance(value, EpisodeValue)
+    assert isinstance(value, OutageValue)
     return row.run, row.number, value.check, value.sample, value.episode, value.arm
 
 

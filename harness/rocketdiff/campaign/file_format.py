@@ -6,7 +6,6 @@ fixtures/schema/campaign-1.json`` writes the published schema; a test rejects a 
 checks whether a suite, release or client is known.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -238,7 +237,3 @@ def _require_once(entries: tuple[CampaignEntry, ...], place: Place) -> None:
 def at(entry: CampaignEntry, problem: UsageError) -> UsageError:
     """The error with the line of the file that names the subject."""
     return UsageError(f"{problem.expected} ({entry.place})", seen=problem.seen, hint=problem.hint)
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

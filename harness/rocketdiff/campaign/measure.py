@@ -178,7 +178,7 @@ class CampaignRunner:
         planned = list(self._plan.runs())
         if len(self.state.finished) < len(planned):
             missing = {work.setting for entry, work in planned if (entry, work) not in self.state.finished}
-            self._backends |= {setting: self._backends[setting].fetched(self._progress) for setting in missing}
+            self._backends |= {setting: self._backends[setting].fetch(self._progress) for setting in missing}
         if self.state.finished:
             self._print_line(
                 f"{len(self.state.finished)} of {len(planned)} runs are taken over from {self.state.runs.folder}"

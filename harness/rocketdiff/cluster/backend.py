@@ -16,7 +16,7 @@ class Backend(Protocol):
     """
     The parsed and checked values of ``--cluster`` and ``--server``; made by ``start.backend_named``.
 
-    Only ``fetched``, ``start`` and ``sweep`` download, start or connect to anything.
+    Only ``fetch``, ``start`` and ``sweep`` download, start or connect to anything.
     """
 
     @property
@@ -35,7 +35,7 @@ class Backend(Protocol):
 
     @property
     def server_release(self) -> str:
-        """Empty until ``fetched`` if only the brokers know it."""
+        """Empty until ``fetch`` if only the brokers know it."""
         ...
 
     @property
@@ -78,7 +78,7 @@ class Backend(Protocol):
         """The final state, for a dry run."""
         ...
 
-    def fetched(self, progress: ProgressListener | None = None) -> Self:
+    def fetch(self, progress: ProgressListener | None = None) -> Self:
         """
         Download or build what ``start`` needs; return the backend with the release of its servers.
 

@@ -1,13 +1,11 @@
 """
 The security file, version 1: its format, its JSON Schema, and the reader.
 
-``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` writes the published schema; a test fails for a
-stale one. Rules on two fields are not in the schema. The file only names files with one secret each, and error messages show no
-secret, so it can be shared.
+Rules on two fields are not in the schema. The file only names files with one secret each, and error messages show no secret, so
+it can be shared.
 """
 
 import stat
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -236,7 +234,3 @@ class _Reader:
         if not secret or not all("!" <= character <= "~" for character in secret):
             raise refused(self.place, location, expected=f"one line of visible ASCII in {text}", seen="something else")
         return secret
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

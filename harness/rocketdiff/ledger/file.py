@@ -1,11 +1,5 @@
-"""
-Ledger file format, version 1: schema, and conversion from data to entries.
+"""Ledger file format, version 1: schema, and conversion from data to entries; the only description of the format."""
 
-The only description of the format. ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json`` writes the
-published JSON Schema; a test fails if it is stale.
-"""
-
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -321,7 +315,3 @@ class _Reader:
         if low > high:
             raise self.refused("occurrence", "rate", expected="the lower share first", seen=f"[{low:g}, {high:g}]")
         return ExpectedRate(low, high)
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

@@ -5,7 +5,6 @@ schemaVersion is semantic. ``python -m rocketdiff.matrix.document > fixtures/sch
 Schema; a test compares it.
 """
 
-import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -225,7 +224,3 @@ def schema() -> bytes:
         **msgspec.json.schema(MatrixDocument),
     }
     return msgspec.json.format(msgspec.json.encode(body), indent=1) + b"\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

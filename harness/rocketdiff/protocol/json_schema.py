@@ -2,11 +2,9 @@
 The published JSON Schema of the line protocol, generated from the types that encode and decode the lines.
 
 Each line is one object, ``#/$defs/record`` or ``#/$defs/command``. Rules that no schema can state (order, claims,
-times) are in subjects/README.md. ``python -m rocketdiff.protocol.json_schema >
-fixtures/schema/subject-protocol-1.json`` writes it; a test rejects a stale file.
+times) are in subjects/README.md.
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -111,7 +109,3 @@ def _field(part: Mapping[str, Any], limits: Limits) -> dict[str, object]:
     words = {"enum": [None, *map(str, ErrorWord)]}
     text |= {"anyOf": [words, {"not": {"pattern": f"^(?:{WORD_FORM.pattern})$"}}]}
     return {**{key: value for key, value in part.items() if key != "anyOf"}, "type": ["string", "null"], **text}
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

@@ -10,8 +10,8 @@ from rocketdiff.analysis.facts import (
     KINDS,
     CaseFact,
     DifferenceFact,
-    EpisodeValue,
     Fact,
+    OutageValue,
     Tally,
     batches,
     columns_of,
@@ -66,7 +66,7 @@ def summaries_of(tables: dict[Kept, pa.Table]) -> Summaries:
         DifferenceCluster(row["run"], row["case"], row["count"], difference_of(row))
         for row in _rows(tables, Kept.SIGNATURES)
     )
-    others = [*_facts(tables, Kept.EPISODES, EpisodeValue), *_facts(tables, Kept.JUDGED_FAULTS, FaultRecord)]
+    others = [*_facts(tables, Kept.EPISODES, OutageValue), *_facts(tables, Kept.JUDGED_FAULTS, FaultRecord)]
     return in_order(clusters, _facts(tables, Kept.TALLIES, Tally), others)
 
 
@@ -84,7 +84,7 @@ def _facts(tables: dict[Kept, pa.Table], table: Kept, kind: type[Fact]) -> Itera
 
 
 def _owner(fact: Fact) -> str:
-    return owner_of(fact.check) if isinstance(fact, DifferenceFact | Tally | EpisodeValue) else BASE
+    return owner_of(fact.check) if isinstance(fact, DifferenceFact | Tally | OutageValue) else BASE
 
 
 def _first_differences(facts: Iterable[CaseFact]) -> Iterator[CaseFact]:

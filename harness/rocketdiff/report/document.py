@@ -2,10 +2,8 @@
 The report document: a report's content as one value. JSON is its stored form and the source of every other format.
 
 schemaVersion is semantic: minor for a new field, major for a change that an older reader would misread.
-``python -m rocketdiff.report.document`` prints the JSON Schema; a test compares it with fixtures/schema/report-1.json.
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -177,7 +175,3 @@ def _anything(kind: type) -> dict[str, object]:
     if kind is object:
         return {"description": "Any JSON value."}
     raise NotImplementedError(kind)
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

@@ -67,7 +67,7 @@ class CaseSession:
         """
         Start a session with a new run directory below ``root``, the cases recorded as planned.
 
-        The request must have a seed and come from ``execute.fetched``. suffix: appended to the run's name. instead:
+        The request must have a seed and come from ``execute.fetch``. suffix: appended to the run's name. instead:
         replaced fields of ``run.json``.
         """
         assert request.seed is not None

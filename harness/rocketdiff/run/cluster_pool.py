@@ -5,17 +5,17 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
 
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Listener, emit
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.releases.progress import ProgressListener
 
 
-class ClusterPool:
+class ClusterPool(Closing):
     """
     At most one cluster at a time, because several would not fit into the memory of a CI machine.
 
@@ -45,12 +45,6 @@ class ClusterPool:
         self._cases = 0
         self.evidence: Path | None = None
         """Folder to which logs and settings are copied before a cluster is closed. None: they are not copied."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
 
     def cluster(self, topology: str) -> Cluster:
         """Return the running cluster if it has this topology, else a new one. Raises the errors of Backend.start."""

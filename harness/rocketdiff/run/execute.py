@@ -97,7 +97,7 @@ def require_possible(request: RunRequest) -> None:
 
 def fetch(request: RunRequest) -> RunRequest:
     """Download or compile everything missing. The returned request's backend knows its server release."""
-    backend = request.backend.fetched(request.progress)
+    backend = request.backend.fetch(request.progress)
     for subject in request.subjects:
         subject.fetch(request.progress)
     return replace(request, backend=backend)

@@ -14,7 +14,7 @@ from rocketdiff.core.tables.fault import FaultKind, Means
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.tables.suites import SUITES
 from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind
-from rocketdiff.documents.part import Part
+from rocketdiff.documents.part import Part, published_schema
 from rocketdiff.scenario.sending.file_format import Seconds, WorkloadPart
 
 FORMAT = 1
@@ -23,11 +23,11 @@ FORMAT = 1
 Unique = Field(json_schema_extra={"uniqueItems": True})
 
 
-def _kinds(means: Means, *roles: NodeKind, has_delay: bool = False) -> tuple[str, ...]:
+def _kinds(means: Means, *nodes: NodeKind, has_delay: bool = False) -> tuple[str, ...]:
     """Names of the faults that have the same fields in a file."""
     traits = {kind.value: kind.traits for kind in FaultKind}
     return tuple(
-        name for name, of in traits.items() if of.means is means and of.role in roles and of.has_delay is has_delay
+        name for name, of in traits.items() if of.means is means and of.node in nodes and of.has_delay is has_delay
     )
 
 
@@ -239,3 +239,8 @@ class ScenarioFile(Part):
     @property
     def client_settings(self) -> ClientSettings:
         return ClientSettings(**self.settings.model_dump())
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of scenario files of this version."""
+    return published_schema(ScenarioFile, f"scenario:{FORMAT}").encode()

@@ -112,7 +112,7 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
         seen = f"{part.proxy}, and {file.topology} has {nodes.proxy_count or 'none'}"
         expected = "a proxy of the topology that is a node of its own"
         raise refused(source.place, (*location, "proxy"), expected=expected, seen=seen, hint=_WITH_PROXIES)
-    is_slave = traits.role is NodeKind.SLAVE
+    is_slave = traits.node is NodeKind.SLAVE
     if traits.needs_sync_flush and not nodes.waits_for_disk:
         expected, hint = "a topology that waits for the disk", _WITH_FLUSH
     elif is_slave and not nodes.has_slaves:

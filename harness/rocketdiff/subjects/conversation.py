@@ -90,7 +90,6 @@ class Conversation:
         return talk.prepare(self.transcript, self._heard_ns, margin_s)
 
     def go(self, start_ns: int) -> None:
-        """Record that the runner has sent go."""
         assert self._talk is not None
         self._talk.go(start_ns)
         self.stage = Stage.RUNNING

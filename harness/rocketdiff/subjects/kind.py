@@ -30,7 +30,6 @@ def _no_checksums(_release: str) -> dict[str, str]:
 
 
 def _every_send(_release: str, _demand: SendDemand) -> bool:
-    """Return True: every kind of send is supported."""
     return True
 
 
@@ -41,7 +40,6 @@ EVERY_SEND: Offers = {ClientRole.PRODUCER: _every_send}
 
 
 def _open_only(_release: str) -> Collection[str]:
-    """Return no security capability."""
     return ()
 
 

@@ -1,16 +1,21 @@
 """A startable subject: its spec, client, release and capabilities."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.subject import ClientProtocol, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
-from rocketdiff.subjects.role_claims import is_claimed
+from rocketdiff.subjects.sending.claims import is_send_claimed
+
+CLAIMED: Mapping[ClientRole, Callable[[Collection[str], Any], bool]] = {ClientRole.PRODUCER: is_send_claimed}
+"""True if the capabilities of a hello include what is demanded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Subject:
         """True if it has what is demanded; a program of the user has what its hello claims."""
         if self.kind is not None:
             return self.kind.has(self.id.release, demand)
-        return is_claimed(self.capabilities, demand)
+        return CLAIMED[demand.role](self.capabilities, demand)
 
     def lacks(self, demands: Collection[str]) -> tuple[str, ...]:
         """Return the servers' demands (``core.security``) that it does not support."""

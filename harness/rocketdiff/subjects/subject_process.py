@@ -10,10 +10,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rocketdiff.core.arm import Member
+from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.records.session import Hello, Ready
 from rocketdiff.core.security import hidden
@@ -37,7 +36,7 @@ _EXIT_AFTER_EOF_S = 2.0
 """A process that has closed its output only has to release memory."""
 
 
-class SubjectProcess:
+class SubjectProcess(Closing):
     """
     One running subject; a context manager that ends it in any state.
 
@@ -98,7 +97,6 @@ class SubjectProcess:
 
     @property
     def ended(self) -> int:
-        """Number of operations that have ended."""
         return self._conversation.ended
 
     def await_hello(self, deadline_s: float | None = None) -> Hello:
@@ -108,7 +106,6 @@ class SubjectProcess:
         return self.transcript.hello
 
     def prepare(self, talk: RoleTalk) -> None:
-        """Send plan and setup of a role."""
         self._secrets = talk.secrets
         with self._changed:
             self._bounds = talk.bounds
@@ -151,14 +148,6 @@ class SubjectProcess:
         self._listener.join()
         self._process.close()
         self._clean_stderr()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _write(self, data: bytes) -> None:
         if not self._process.write(data, timeout_s=self._deadlines.read_s):

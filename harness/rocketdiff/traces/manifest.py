@@ -1,12 +1,10 @@
 """
 ``run.json``: what was run, on what, and how far it came. The tables are meaningless without it.
 
-Paths in it are relative to the run directory. Fields of a newer minor version are ignored when read. ``python -m
-rocketdiff.traces.manifest > fixtures/schema/run-1.json`` writes the published JSON Schema; a test refuses a stale one.
+Paths in it are relative to the run directory. Fields of a newer minor version are ignored when read.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -154,7 +152,6 @@ class CaseEntry:
         return tuple(dict.fromkeys(arm for arm in lost if arm is not None))
 
     def breach_of(self, arm: Arm) -> Breach | None:
-        """Return the first breach among an arm's members."""
         return next((breach for name, breach in self.breaches.items() if Member.parse(name).arm is arm), None)
 
 
@@ -303,7 +300,3 @@ def schema() -> bytes:
         "$id": f"urn:rocketdiff:run:{SCHEMA_VERSION}",
     }
     return (json.dumps(head | msgspec.json.schema(RunManifest), indent=2) + "\n").encode()
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

@@ -10,9 +10,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.protocol.commands import encode_plan as encode_plan_lines
@@ -71,7 +70,7 @@ def digest_of(content: bytes) -> str:
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
-class Recorder:
+class Recorder(Closing):
     """
     One append-only file of lines, unbuffered, for one writing thread.
 
@@ -122,14 +121,6 @@ class Recorder:
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def encode_plan(plan: Plan) -> bytes:

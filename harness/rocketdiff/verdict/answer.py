@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, log
 from operator import itemgetter
 
-from rocketdiff.core.answers.evidence import EpisodePair, Evidence, Standing
+from rocketdiff.core.answers.evidence import Evidence, OutagePair, Standing
 from rocketdiff.core.answers.verdict import (
     CheckResult,
     Divergence,
@@ -135,7 +135,7 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
     )
 
 
-def _episode(pair: EpisodePair) -> dict[str, object]:
+def _episode(pair: OutagePair) -> dict[str, object]:
     return {
         "case": pair.case,
         "episode": pair.episode,

@@ -17,5 +17,4 @@ class Generation(Generic[Rules]):
     rules: Rules
 
     def followed(self, first: str, last: str, rules: Rules) -> "Generation[Rules]":
-        """Return a generation derived from this one, for the releases from first to last."""
         return Generation(Releases(first, last), self, rules)

@@ -17,17 +17,16 @@ the cost of a request on a fast network. For answers without a waiting thread a 
 | that sleeps | its signal, a leader that leaves, its deadline |
 """
 
-import heapq
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rocketmq_reference.client.effects import Job, Result, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.timed_jobs import TimedJobs
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -141,7 +140,6 @@ class LiveHost:
             self._lock.release()
 
     def here(self) -> Thread:
-        """Return the client's state of the calling application thread."""
         try:
             thread: Thread = self._local.thread
         except AttributeError:
@@ -298,14 +296,6 @@ class Sleeper:
             self._lock.release()
 
 
-@dataclass(order=True, slots=True)
-class _Task:
-    due_ms: int
-    order: int
-    job: Job = field(compare=False)
-    period_ms: int = field(compare=False)
-
-
 class Pool:
     """
     A pool of the client's threads, which are started on demand and stay until close.
@@ -321,8 +311,7 @@ class Pool:
         self._threads = 0
         self._idle = 0
         self._ready: deque[Job] = deque()
-        self._later: list[_Task] = []
-        self._ordered = 0
+        self._later = TimedJobs()
         self._wake = Signal()
         self._is_closed = False
 
@@ -336,7 +325,7 @@ class Pool:
         self._call_upon_one()
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
-        self._plan(_Task(due_ms, 0, job, period_ms))
+        self._later.add(due_ms, job, period_ms)
         self._give()
         if not self._threads:
             self._begin_one()
@@ -346,11 +335,6 @@ class Pool:
         self._is_closed = True
         self._later.clear()
         self._give()
-
-    def _plan(self, task: _Task) -> None:
-        task.order = self._ordered
-        self._ordered += 1
-        heapq.heappush(self._later, task)
 
     def _call_upon_one(self) -> None:
         # Idle threads that were woken but have not run yet still count as idle, hence the comparison with all ready
@@ -390,9 +374,12 @@ class Pool:
         while not self._ready:
             if self._is_closed:
                 return None
-            due_ms = self._later[0].due_ms if self._later else None
+            due_ms = self._later.first_ms
             if due_ms is not None and due_ms <= self._host.now_ms:
-                return self._timed()
+                task = self._later.take()
+                if task.period_ms:
+                    self._later.add(task.due_ms + task.period_ms, task.job, task.period_ms)
+                return task.job
             deadline_ns = _NEVER_NS if due_ms is None else due_ms * _NS_PER_MS
             self._idle += 1
             try:
@@ -400,13 +387,6 @@ class Pool:
             finally:
                 self._idle -= 1
         return self._ready.popleft()
-
-    def _timed(self) -> Job:
-        task = heapq.heappop(self._later)
-        if task.period_ms:
-            task.due_ms += task.period_ms
-            self._plan(task)
-        return task.job
 
 
 _NOBODY = Thread("nobody")

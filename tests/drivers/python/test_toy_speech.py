@@ -1,35 +1,22 @@
 """Toys whose only defect is wrong records, without a client."""
 
-import os
-from collections.abc import Callable
-
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
-from rocketdiff.drivers.python.session import Speak
 from rocketdiff.drivers.python.toy import (
     BEHAVIOURS,
+    Speech,
     answering_twice,
-    honest_speech,
+    honestly,
     lying_about_queues,
     speaking_nonsense,
 )
-from rocketdiff.drivers.python.writer import RecordWriter
-from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.kinds.toy import DEFECTS
 from rocketdiff.subjects.reported_defects import strikes
 
 
-def lines_of(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:
-    """The lines that a toy writes for these records."""
-    listening, speaking = os.pipe()
-    writer = RecordWriter(speaking)
-    speak = make_speech(writer)
-    for record in records:
-        speak(record)
-    writer.flush()
-    os.close(speaking)
-    with os.fdopen(listening, "rb") as lines:
-        return lines.read().splitlines()
+def reported_by(speech: Speech, *records: Record) -> list[Record | bytes]:
+    """What a toy writes for these records."""
+    return [line for record in records for line in speech(record)]
 
 
 def sent(send: int, queue_id: int = 0) -> Send:
@@ -46,18 +33,14 @@ def test_a_defect_strikes_at_every_tenth_send() -> None:
     assert [send for send in range(30) if strikes(send)] == [9, 19, 29]
 
 
-def test_the_honest_toy_writes_one_line_per_record() -> None:
-    """The honest toy writes one line per record."""
-    assert len(lines_of(honest_speech, sent(8), sent(9))) == 2
+def test_the_honest_toy_reports_what_happened() -> None:
+    """The honest toy writes every record once, unchanged."""
+    assert reported_by(honestly, sent(8), sent(9)) == [sent(8), sent(9)]
 
 
 def test_one_answers_twice() -> None:
     """A toy answers send 9 twice, and no other."""
-    assert [decode_record(line).record for line in lines_of(answering_twice, sent(8), sent(9))] == [
-        sent(8),
-        sent(9),
-        sent(9),
-    ]
+    assert reported_by(answering_twice, sent(8), sent(9)) == [sent(8), sent(9), sent(9)]
 
 
 def test_one_lies_about_its_queue() -> None:
@@ -65,12 +48,12 @@ def test_one_lies_about_its_queue() -> None:
     route = RouteSeen(1, 1, (("broker-a", 0), ("broker-a", 1), ("broker-b", 0)))
     attempt = Attempt(9, 0, 0, "broker-a", 1, 1, 2)
     failed = Send(19, 0, 1, 2, error="MQClientException")
-    lines = lines_of(lying_about_queues, route, sent(8, 1), attempt, sent(9, 1), failed)
-    reported = [decode_record(line).record for line in lines]
+    reported = reported_by(lying_about_queues(), route, sent(8, 1), attempt, sent(9, 1), failed)
     assert reported == [route, sent(8, 1), Attempt(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
 
 
 def test_one_speaks_nonsense() -> None:
     """A toy writes an invalid line after send 9."""
-    lines = lines_of(speaking_nonsense, sent(8), sent(9))
-    assert len(lines) == 3 and not lines[2].startswith(b"{")
+    lines = reported_by(speaking_nonsense, sent(8), sent(9))
+    assert lines[:2] == [sent(8), sent(9)]
+    assert len(lines) == 3 and isinstance(lines[2], bytes) and not lines[2].startswith(b"{")

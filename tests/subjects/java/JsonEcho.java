@@ -3,6 +3,7 @@ package rocketdiff.driver;
 import java.util.List;
 import java.util.Map;
 import rocketdiff.json.JsonReader;
+import rocketdiff.line.JsonLine;
 
 /** For tests: reads the JSON of its arguments and prints each value with the class it became. */
 public final class JsonEcho {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Measure
 from rocketdiff.core.arm import Arm
@@ -47,7 +47,7 @@ class CaseFacts:
     entry: CaseEntry
     divergences: Mapping[str, tuple[Divergence, ...]] = field(default_factory=dict)
     tallies: Mapping[TallyKey, tuple[int, float]] = field(default_factory=dict)
-    episodes: tuple[EpisodeValue, ...] = ()
+    episodes: tuple[OutageValue, ...] = ()
     faults: tuple[FaultRecord, ...] = ()
 
     def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:

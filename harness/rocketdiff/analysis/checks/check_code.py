@@ -32,6 +32,5 @@ class CheckCode(Generic[Observing, CalmCounts]):
 
     @property
     def modules(self) -> frozenset[str]:
-        """Names of the modules that hold this code."""
         parts = (self.evaluate, *(() if self.pooled is None else (self.pooled,)), *self.observers)
         return frozenset(str(part.__module__) for part in parts)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.facts import EpisodeValue
-from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
+from rocketdiff.analysis.facts import OutageValue
+from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePair, PairedSample, Standing, pool_name
 from rocketdiff.core.answers.verdict import Measure, Severity
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import PAUSES
@@ -31,7 +31,7 @@ class Question:
     margin: Margin
 
 
-def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
+def pairs_of(facts: CaseFacts, question: Question) -> tuple[OutagePair, ...]:
     """One pair per outage that at least one arm met, by episode."""
     values = {
         (value.episode, value.arm): value
@@ -44,8 +44,8 @@ def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
     )
 
 
-def _pair(facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candidate: EpisodeValue | None) -> EpisodePair:
-    return EpisodePair(
+def _pair(facts: CaseFacts, episode: int, baseline: OutageValue | None, candidate: OutageValue | None) -> OutagePair:
+    return OutagePair(
         run=facts.run,
         case=facts.entry.name,
         episode=episode,
@@ -127,7 +127,7 @@ def pools_by_pair(cases: Iterable[CaseFacts], joins: Callable[[CaseFacts], bool]
     return dict(sorted(pools.items()))
 
 
-def pooled_pairs(cases: Iterable[CaseFacts], question: Question) -> tuple[EpisodePair, ...]:
+def pooled_pairs(cases: Iterable[CaseFacts], question: Question) -> tuple[OutagePair, ...]:
     """Pairs of all sound cases of a pool."""
     return tuple(pair for facts in cases if is_sound(facts) for pair in pairs_of(facts, question))
 
@@ -169,7 +169,7 @@ def is_sound(facts: CaseFacts) -> bool:
     return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
 
 
-def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:
+def measures_of(pairs: Sequence[OutagePair], question: Question) -> tuple[Measure, ...]:
     """Per arm, the mean in ms of outages ended by a failover, and the number of others."""
     measures: list[Measure] = []
     for arm in Arm:
@@ -184,7 +184,7 @@ def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measu
     return tuple(measures)
 
 
-def seen_of(pair: EpisodePair, arm: Arm) -> tuple[float | None, Ending]:
+def seen_of(pair: OutagePair, arm: Arm) -> tuple[float | None, Ending]:
     """One arm's value in ns (None if it did not meet the outage), and how the outage ended."""
     if arm is Arm.BASELINE:
         return pair.baseline_ns, pair.baseline_ended

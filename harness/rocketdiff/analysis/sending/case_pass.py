@@ -24,7 +24,7 @@ from rocketdiff.analysis.sending.checks.storage.loss import note_strays
 from rocketdiff.analysis.sending.columns.calm_sends import add_calm_sends
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import case_columns
-from rocketdiff.analysis.sending.columns.observed import observe_in_columns
+from rocketdiff.analysis.sending.columns.observed import ColumnPass
 from rocketdiff.analysis.sending.lanes import lane_bars
 from rocketdiff.analysis.sending.pictures.tallies import Pictures
 from rocketdiff.analysis.sending.send_facts import SendFacts
@@ -73,7 +73,7 @@ def judge_case(
     observers = asked.observers(context)
     with _earlier_objects_left_alone():
         if case is not None and isinstance(collector, OrderedCollector):
-            observe_in_columns(case, context, collector, observers, is_replayed=asked.for_the_replay)
+            ColumnPass(case, context, collector, observers, is_replayed=asked.for_the_replay).run()
             add_calm_sends(case, context, collector, asked.calm, with_pictures=asked.everything)
         else:
             _observe_all(context, observers, batch_rows, is_replayed=asked.for_the_replay)

@@ -1,7 +1,7 @@
 """
 One send of one arm as the checks see it: the trace and the results of each step.
 
-Each step (``steps``) maps a stream of views to the same views with its own fields set.
+Each step (``steps``) sets its own fields of the views that pass through it.
 """
 
 import json
@@ -79,7 +79,7 @@ class Copy:
         return named(self.properties)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SendView:
     """
     One planned send of one arm.
@@ -109,14 +109,6 @@ class SendView:
     def began_ns(self) -> int:
         """Start of the call; of its first attempt if the call never returned."""
         return self.attempts[0].start_ns if self.row is None else self.row.start_ns
-
-    def judged(self, judgement: SendJudgement | None) -> "SendView":
-        return SendView(
-            *(self.arm, self.thread, self.send, self.row, self.attempts, self.phase, self.contexts, judgement),
-            copies=self.copies,
-            fate=self.fate,
-            kept=self.kept,
-        )
 
     def phase_of(self, attempt: int | None) -> Phase:
         """Phase of one attempt; of the send if there is no such attempt."""

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +26,9 @@ from pyspark.sql import SparkSession
 
 from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
-from rocketdiff.analysis.spark.code_archive import code_archive
 from rocketdiff.analysis.spark.process import SparkProcess, take_folder
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
-from rocketdiff.core.resources import import_path
+from rocketdiff.core.resources import FOLDER_OF, import_path, resource
 from rocketdiff.core.spark_master import is_local, is_on_loopback, require_master
 
 LOCAL = "local[*]"
@@ -216,7 +216,6 @@ def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
 
 
 def _set_environment(master: str, conf: Mapping[str, str]) -> None:
-    """Set the environment variables that pyspark reads."""
     # Workers must use this interpreter: it has the packages.
     os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -288,10 +287,21 @@ def _launched(master: str, conf: Mapping[str, str]) -> SparkProcess:
 
 
 def _with_our_code(spark: SparkSession, master: str, folder: Path) -> SparkSession:
-    """Ship this package to remote executors, which then need only its dependencies."""
+    """Ship this package and the reference to remote executors, which then need only their dependencies."""
     if not is_local(master):
-        spark.sparkContext.addPyFile(str(code_archive(folder)))
+        spark.sparkContext.addPyFile(str(_code_archive(folder)))
     return spark
+
+
+def _code_archive(folder: Path) -> Path:
+    """It has Python sources only, because tasks read no other file of ours."""
+    path = folder / "rocketdiff-code.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for package, parent in FOLDER_OF.items():
+            root = resource(f"{parent}/{package}")
+            for source in sorted(root.rglob("*.py")):
+                archive.write(source, f"{package}/{source.relative_to(root).as_posix()}")
+    return path
 
 
 def _silence(context: SparkContext) -> None:

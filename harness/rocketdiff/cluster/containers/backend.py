@@ -56,7 +56,7 @@ class Containers(LaunchedServers):
             self.asked, self.server_release, topology
         )
 
-    def fetched(self, progress: ProgressListener | None = None) -> Self:
+    def fetch(self, progress: ProgressListener | None = None) -> Self:
         from rocketdiff.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
 
         fetch_image(self.server_release, progress)

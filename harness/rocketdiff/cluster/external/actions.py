@@ -82,7 +82,6 @@ class NodeActions:
         self._nodes = described.nodes
 
     def state(self, name: str) -> NodeState:
-        """The state after the last action on a node."""
         return self._states.get(name, NodeState.RUNNING)
 
     def disrupt(self, node: Node, verb: Verb) -> Span:

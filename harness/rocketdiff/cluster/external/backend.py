@@ -31,7 +31,7 @@ _VERBS = {Means.PAUSE: Verb.PAUSE, Means.KILL: Verb.KILL}
 _ACTIONS = {
     kind: _VERBS[kind.traits.means]
     for kind in FaultKind
-    if kind.traits.means in _VERBS and kind.traits.role is not NodeKind.SLAVE
+    if kind.traits.means in _VERBS and kind.traits.node is not NodeKind.SLAVE
 }
 """Fault kinds for which an owner can give commands. Other kinds would change settings of the owner's brokers."""
 
@@ -153,7 +153,7 @@ class External:
         topics = f"({self.topic_prefix}-…)"
         return f"in the end: every paused or killed node is resumed or restarted, and the topics above {topics} are deleted"
 
-    def fetched(self, _progress: ProgressListener | None = None) -> Self:
+    def fetch(self, _progress: ProgressListener | None = None) -> Self:
         """Ask the brokers for their release, after pending undo actions of earlier runs."""
         return replace(self, server_release=clean_and_inspect(self.described)[0])
 
@@ -182,4 +182,4 @@ class External:
 
 
 def _node_name(fault: FaultSpec, here: NamedTopology) -> str:
-    return here.node_named(fault.kind.traits.role, fault.node)
+    return here.node_named(fault.kind.traits.node, fault.node)

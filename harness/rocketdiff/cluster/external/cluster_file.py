@@ -1,11 +1,9 @@
 """
 The cluster file, version 1: its format, its JSON Schema, and the reader that returns a DescribedCluster.
 
-``python -m rocketdiff.cluster.external.cluster_file > fixtures/schema/cluster-1.json`` writes the published schema; a test
-fails for a stale one. Rules on two fields are not in the schema: ``_require_letters``, ``_require_unique``, ``_commands``.
+Rules on two fields are not in the schema: ``_require_letters``, ``_require_unique``, ``_commands``.
 """
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -180,7 +178,3 @@ def _commands(
                 seen=f"twice {given[undo].shown!r}",
             )
     return given
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

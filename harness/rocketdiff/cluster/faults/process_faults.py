@@ -69,5 +69,5 @@ def _prove_over(cluster: Cluster, node: Node) -> int:
 
 
 PROCESS_FAULTS = {
-    kind: _fault(_MEANS[kind.traits.means], kind.traits.role) for kind in FaultKind if kind.traits.means in _MEANS
+    kind: _fault(_MEANS[kind.traits.means], kind.traits.node) for kind in FaultKind if kind.traits.means in _MEANS
 }

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.proof import prove_answer
@@ -158,9 +159,8 @@ class ScheduleThread:
         self._stop = threading.Event()
         self._outcome: ScheduleOutcome | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(
-            target=self._run, args=(cluster, tuple(specs), origin_ns, on_event, faults), name="schedule", daemon=True
-        )
+        schedule = partial(run_schedule, cluster, tuple(specs), origin_ns, on_event, self._stop, faults)
+        self._thread = threading.Thread(target=self._run, args=(schedule,), name="schedule", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -174,16 +174,9 @@ class ScheduleThread:
         assert self._outcome is not None
         return self._outcome
 
-    def _run(
-        self,
-        cluster: Cluster,
-        specs: tuple[FaultSpec, ...],
-        origin_ns: int,
-        on_event: FaultListener,
-        faults: Mapping[FaultKind, FaultAction],
-    ) -> None:
+    def _run(self, schedule: Callable[[], ScheduleOutcome]) -> None:
         try:
-            self._outcome = run_schedule(cluster, specs, origin_ns, on_event, self._stop, faults)
+            self._outcome = schedule()
         except BaseException as error:  # noqa: BLE001  # raised by join(), because this is a thread
             self._error = error
 
@@ -206,7 +199,7 @@ def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
 def _by_node(topology: Topology, specs: Iterable[FaultSpec]) -> dict[str, list[FaultSpec]]:
     by_node: dict[str, list[FaultSpec]] = {}
     for spec in specs:
-        by_node.setdefault(topology.node_named(spec.kind.traits.role, spec.node), []).append(spec)
+        by_node.setdefault(topology.node_named(spec.kind.traits.node, spec.node), []).append(spec)
     return by_node
 
 

@@ -44,7 +44,7 @@ class Processes(LaunchedServers):
             return "access control and TLS of proxies are not supported; leave --security out"
         return security.why_not(self.asked, self.server_release, topology)
 
-    def fetched(self, progress: ProgressListener | None = None) -> Self:
+    def fetch(self, progress: ProgressListener | None = None) -> Self:
         """Find Java, so that a wrong one is reported before a large download; then download the server jars."""
         find_java(progress)
         server_class_path(self.server_release, progress)

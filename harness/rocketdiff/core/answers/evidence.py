@@ -48,7 +48,7 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodePair:
+class OutagePair:
     """
     One pause episode in both arms: a duration in nanoseconds and how it ended.
 
@@ -78,7 +78,7 @@ class PairedSample:
 
     name: str
     margin: Margin
-    pairs: tuple[EpisodePair, ...]
+    pairs: tuple[OutagePair, ...]
     minimum_pairs: int
     minimum_reason: str
 
@@ -108,7 +108,7 @@ class PairedSample:
             return min(logs) > bound or max(logs) < -bound
         return abs(sum(logs) / len(logs)) > bound
 
-    def met(self) -> tuple[EpisodePair, ...]:
+    def met(self) -> tuple[OutagePair, ...]:
         """Pairs in which both arms met the episode."""
         return tuple(pair for pair in self.pairs if pair.baseline_ns is not None and pair.candidate_ns is not None)
 

@@ -31,7 +31,6 @@ class Behaviour:
     unmeasured: str = ""
 
     def matches(self, signature: str) -> bool:
-        """True if a difference with this signature belongs to this behaviour."""
         wanted = not self.only or any(fnmatchcase(signature, glob) for glob in self.only)
         return wanted and not any(fnmatchcase(signature, glob) for glob in self.but)
 

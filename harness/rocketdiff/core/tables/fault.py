@@ -36,7 +36,7 @@ class FaultTraits:
     """
     What the harness knows about a kind of fault; ``cluster.faults`` has injection, healing and proof.
 
-    role: kind of node that a scenario names.
+    node: kind of node that a scenario names.
     count: the ledger's name for the number of nodes hit.
     begins, ends: words in the progress line.
     during: the node's state in plots.
@@ -47,7 +47,7 @@ class FaultTraits:
     """
 
     means: Means
-    role: NodeKind
+    node: NodeKind
     effect: Effect
     count: str
     begins: str
@@ -61,17 +61,17 @@ class FaultTraits:
     @property
     def phase(self) -> str:
         """Name of the fault's phase: ``paused``, ``name server paused``."""
-        return self.during if self.role is NodeKind.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
+        return self.during if self.node is NodeKind.BROKER else f"{self.node.replace('-', ' ')} {self.during}"
 
 
-def _paused(role: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+def _paused(node: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
     words = ("paused", "resumed", "paused", "paused")
-    return FaultTraits(Means.PAUSE, role, effect, count, *words, cluster_only=cluster_only)
+    return FaultTraits(Means.PAUSE, node, effect, count, *words, cluster_only=cluster_only)
 
 
-def _killed(role: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+def _killed(node: NodeKind, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
     words = ("killed", "restarted", "killed", "killed")
-    return FaultTraits(Means.KILL, role, effect, count, *words, cluster_only=cluster_only)
+    return FaultTraits(Means.KILL, node, effect, count, *words, cluster_only=cluster_only)
 
 
 class FaultKind(StrEnum):
@@ -79,7 +79,7 @@ class FaultKind(StrEnum):
     The kinds of faults under their scenario names.
 
     Scenario format, reports, ledger and analysis are generated from the traits. A new kind that changes a setting
-    also needs a row in ``cluster.faults.setting_faults``. A new combination of means and role, or a new parameter, needs
+    also needs a row in ``cluster.faults.setting_faults``. A new combination of means and node, or a new parameter, needs
     its own part in ``scenario.file_format``; CONTRIBUTING.md lists the places that reason about single kinds.
     """
 
@@ -205,10 +205,10 @@ BY_SETTING = _by(Means.SETTING)
 
 ON_THE_WIRE = _by(Means.RELAY)
 
-OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind.SLAVE)
+OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.node is NodeKind.SLAVE)
 """Clients notice these through the masters only."""
 
-OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is NodeKind.PROXY)
+OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.node is NodeKind.PROXY)
 """Proxies are the only servers that gRPC clients know."""
 
 TAKE_A_SERVER = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}

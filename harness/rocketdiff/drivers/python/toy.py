@@ -26,41 +26,31 @@ from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefect, reported, strikes
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.tape import RandomTape, Tape
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
 """Dialect of all toys: the newest that was read from its source."""
 
 
-class Honest:
+Reported = tuple[Record | bytes, ...]
+
+Speech = Callable[[Record], Reported]
+"""What a toy writes for a record."""
+
+
+class Honest(ReferenceClient):
     """The reference without a defect."""
 
-    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
-        self._reference = ReferenceClient(_RELEASE, setup, speak)
-
-    def prepare(self) -> None:
-        self._reference.prepare()
-
-    def message(self, send: PlannedSend) -> Any:
-        return self._reference.message(send)
-
-    def route(self) -> int:
-        return self._reference.route()
-
-    def send(self, send: PlannedSend, message: Any) -> ClientResult:
-        return self._reference.send(send, message)
-
-    def send_async(self, send: PlannedSend, message: Any, on_end: Told) -> None:
-        self._reference.send_async(send, message, on_end)
-
-    def send_oneway(self, send: PlannedSend, message: Any) -> None:
-        self._reference.send_oneway(send, message)
-
-    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
-        self._reference.gave_up(send, now_ns)
-
-    def shutdown(self) -> None:
-        self._reference.shutdown()
+    def __init__(
+        self,
+        setup: SubjectSetup,
+        speak: Speak,
+        dialect: Dialect | None = None,
+        tapes: Callable[[], Tape] = RandomTape,
+    ) -> None:
+        super().__init__(_RELEASE, setup, speak, dialect, tapes)
 
 
 class DiesMidSend(Honest):
@@ -102,7 +92,6 @@ class Drops(Honest):
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
         super().__init__(setup, speak)
-        self._speak_of = speak
         self._last = threading.local()
 
     def send(self, send: PlannedSend, message: Any) -> ClientResult:
@@ -218,7 +207,7 @@ class AsyncNoFailover(Honest):
     """Retries an asynchronous send at the broker that has just failed."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
-        self._reference = ReferenceClient(_RELEASE, setup, speak, without_failover(_RELEASE))
+        super().__init__(setup, speak, without_failover(_RELEASE))
 
 
 class OkWithoutAnswer(Honest):
@@ -267,95 +256,60 @@ class AlwaysBeginsAtZero(Honest):
     """Starts every thread's counter at the same number."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
-        self._reference = ReferenceClient(_RELEASE, setup, speak, tapes=StartsAtZero)
+        super().__init__(setup, speak, tapes=StartsAtZero)
 
 
-def telling_send_ok(writer: RecordWriter) -> Speak:
-    """Report SEND_OK for every acknowledged attempt."""
-
-    def speak(record: Record) -> None:
-        if isinstance(record, Attempt) and record.status is not None:
-            record = replace(record, status="SEND_OK")
-        writer.put(record)
-
-    return speak
-
-
-def honest_speech(writer: RecordWriter) -> Speak:
+def honestly(record: Record) -> Reported:
     """Report records unchanged."""
-    return writer.put
+    return (record,)
 
 
-def answering_twice(writer: RecordWriter) -> Speak:
+def telling_send_ok(record: Record) -> Reported:
+    """Report SEND_OK for every acknowledged attempt."""
+    if isinstance(record, Attempt) and record.status is not None:
+        record = replace(record, status="SEND_OK")
+    return (record,)
+
+
+def answering_twice(record: Record) -> Reported:
     """Report some answers twice."""
-
-    def speak(record: Record) -> None:
-        writer.put(record)
-        if isinstance(record, Send) and strikes(record.send):
-            writer.put(record)
-
-    return speak
+    return (record, record) if isinstance(record, Send) and strikes(record.send) else (record,)
 
 
-def lying_about_queues(writer: RecordWriter) -> Speak:
+def lying_about_queues() -> Speech:
     """Report the next queue of the same broker, in attempts and answers of some sends."""
     queues: dict[str, int] = {}
 
-    def speak(record: Record) -> None:
+    def reported_at_next(record: Record) -> Reported:
         if isinstance(record, RouteSeen):
             for broker, number in record.queues:
                 queues[broker] = max(queues.get(broker, 0), number + 1)
-        writer.put(_on_next_queue(record, queues))
+        return (_on_next_queue(record, queues),)
 
-    return speak
+    return reported_at_next
 
 
-def speaking_nonsense(writer: RecordWriter) -> Speak:
+def speaking_nonsense(record: Record) -> Reported:
     """Write a line that is no record after some answers."""
-
-    def speak(record: Record) -> None:
-        writer.put(record)
-        if isinstance(record, Send) and strikes(record.send):
-            writer.put(b"Exception in thread main: who is there?\n")
-
-    return speak
+    nonsense = b"Exception in thread main: who is there?\n"
+    return (record, nonsense) if isinstance(record, Send) and strikes(record.send) else (record,)
 
 
-def as_if_synchronous(writer: RecordWriter) -> Speak:
+def as_if_synchronous(record: Record) -> Reported:
     """Report some asynchronous sends as synchronous: without the return time of the call."""
-
-    def speak(record: Record) -> None:
-        if isinstance(record, Send) and strikes(record.send):
-            record = replace(record, returned_ns=None)
-        writer.put(record)
-
-    return speak
+    return (replace(record, returned_ns=None) if isinstance(record, Send) and strikes(record.send) else record,)
 
 
-def without_attempts(writer: RecordWriter) -> Speak:
+def without_attempts(record: Record) -> Reported:
     """Report neither attempts nor routes, like a client without hooks."""
-
-    def speak(record: Record) -> None:
-        if isinstance(record, Send):
-            record = replace(record, route=0, route_after=0)
-        if not isinstance(record, Attempt | RouteSeen):
-            writer.put(record)
-
-    return speak
+    if isinstance(record, Attempt | RouteSeen):
+        return ()
+    return (replace(record, route=0, route_after=0) if isinstance(record, Send) else record,)
 
 
-def misreporting(defect: ReportedDefect) -> Callable[[RecordWriter], Speak]:
+def misreporting(defect: ReportedDefect) -> Speech:
     """Report records with this defect applied."""
-
-    def speech(writer: RecordWriter) -> Speak:
-        def speak(record: Record) -> None:
-            otherwise = reported(defect, record)
-            if otherwise is not None:
-                writer.put(otherwise)
-
-        return speak
-
-    return speech
+    return lambda record: () if (otherwise := reported(defect, record)) is None else (otherwise,)
 
 
 def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
@@ -365,36 +319,36 @@ def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
     return record
 
 
-Behaviour = tuple[Callable[[SubjectSetup, Speak], Client], Callable[[RecordWriter], Speak]]
+Behaviour = tuple[Callable[[SubjectSetup, Speak], Client], Speech]
 
 BEHAVIOURS: dict[str, Behaviour] = {
-    "honest": (Honest, honest_speech),
+    "honest": (Honest, honestly),
     "answers-twice": (Honest, answering_twice),
-    "dies-mid-send": (DiesMidSend, honest_speech),
-    "stalls": (Stalls, honest_speech),
-    "lies-about-queue": (Honest, lying_about_queues),
-    "sends-twice": (SendsTwice, honest_speech),
-    "drops": (Drops, honest_speech),
-    "ignores-retries": (IgnoresRetries, honest_speech),
+    "dies-mid-send": (DiesMidSend, honestly),
+    "stalls": (Stalls, honestly),
+    "lies-about-queue": (Honest, lying_about_queues()),
+    "sends-twice": (SendsTwice, honestly),
+    "drops": (Drops, honestly),
+    "ignores-retries": (IgnoresRetries, honestly),
     "speaks-nonsense": (Honest, speaking_nonsense),
-    "never-calls-back": (NeverCallsBack, honest_speech),
-    "calls-back-twice": (CallsBackTwice, honest_speech),
-    "reorders": (Reorders, honest_speech),
-    "drops-a-property": (DropsAProperty, honest_speech),
-    "forgets-delays": (ForgetsDelays, honest_speech),
+    "never-calls-back": (NeverCallsBack, honestly),
+    "calls-back-twice": (CallsBackTwice, honestly),
+    "reorders": (Reorders, honestly),
+    "drops-a-property": (DropsAProperty, honestly),
+    "forgets-delays": (ForgetsDelays, honestly),
     "ignores-mode": (Honest, as_if_synchronous),
-    "plain-only": (Honest, honest_speech),
+    "plain-only": (Honest, honestly),
     "no-hooks": (Honest, without_attempts),
-    "fails-in-calm": (FailsInCalm, honest_speech),
-    "loses-answers": (LosesAnswers, honest_speech),
-    "keeps-no-timeout": (KeepsNoTimeout, honest_speech),
-    "early": (Early, honest_speech),
-    "async-no-failover": (AsyncNoFailover, honest_speech),
-    "ok-without-answer": (OkWithoutAnswer, honest_speech),
+    "fails-in-calm": (FailsInCalm, honestly),
+    "loses-answers": (LosesAnswers, honestly),
+    "keeps-no-timeout": (KeepsNoTimeout, honestly),
+    "early": (Early, honestly),
+    "async-no-failover": (AsyncNoFailover, honestly),
+    "ok-without-answer": (OkWithoutAnswer, honestly),
     **{name: (Honest, misreporting(defect)) for name, defect in REPORTED_DEFECTS.items()},
-    "leaks-connections": (LeaksConnections, honest_speech),
+    "leaks-connections": (LeaksConnections, honestly),
     "lies-about-status": (LiesAboutStatus, telling_send_ok),
-    "always-begins-at-zero": (AlwaysBeginsAtZero, honest_speech),
+    "always-begins-at-zero": (AlwaysBeginsAtZero, honestly),
 }
 
 CLAIMS: dict[str, tuple[str, ...]] = {
@@ -409,10 +363,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
     parser.add_argument("--defect", required=True, choices=tuple(BEHAVIOURS))
     defect = parser.parse_args().defect
-    make_client, make_speech = BEHAVIOURS[defect]
+    make_client, speech = BEHAVIOURS[defect]
     writer = RecordWriter(own_stdout())
     claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
-    run_subject(SubjectId(_CLIENT, defect), claims, as_producer(make_client), writer, make_speech(writer))
+
+    def speak(record: Record) -> None:
+        for line in speech(record):
+            writer.put(line)
+
+    run_subject(SubjectId(_CLIENT, defect), claims, as_producer(make_client), writer, speak)
 
 
 if __name__ == "__main__":

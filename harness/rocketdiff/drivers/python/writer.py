@@ -21,7 +21,6 @@ class RecordWriter:
         self._flushing = threading.Lock()
 
     def start(self) -> None:
-        """Start the writer thread."""
         threading.Thread(target=self._run, name="record-writer", daemon=True).start()
 
     def put(self, record: Record | bytes) -> None:

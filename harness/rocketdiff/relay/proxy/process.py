@@ -5,11 +5,10 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
 
+from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child, python_environment
 from rocketdiff.relay.proxy.listener import Upstream
@@ -23,7 +22,7 @@ _ANSWER_S = 10.0
 """Generous: an order is executed between two frames."""
 
 
-class Relay:
+class Relay(Closing):
     """A running relay; a context manager. Several threads may turn switches."""
 
     def __init__(self, upstreams: Sequence[Upstream], journal: Path, tls: RelayTls | None = None) -> None:
@@ -93,14 +92,6 @@ class Relay:
             raise EnvironmentMissing(f"to be able to write {self.journal.name}", seen=reply.problem)
         if not self._log.stat().st_size:
             self._log.unlink()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _order(self, order: RelayOrder) -> RelayReply:
         with self._asking:

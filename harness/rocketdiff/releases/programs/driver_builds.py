@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import import_path, resource
@@ -112,70 +113,49 @@ def _python_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
     ]
 
 
-_GO = "install Go 1.22 or later (apt-get install golang-go, or go.dev/dl)"
-_RUST = "install Rust 1.95 or later with cargo (rustup.rs)"
-_NODE = "install Node.js 18 or later with npm (apt-get install nodejs npm)"
+def _driver(built: Path) -> tuple[str, ...]:
+    return (str(built / "driver"),)
+
+
+def _main_js(built: Path) -> tuple[str, ...]:
+    return ("node", str(built / "main.js"))
+
+
+def _go(name: str, title: str, **more: Any) -> OtherClient:
+    remedy = "install Go 1.22 or later (apt-get install golang-go, or go.dev/dl)"
+    return OtherClient(name, title, ("go",), remedy, "about a minute", _go_steps, _driver, **more)
+
+
+def _rust(name: str, title: str, **more: Any) -> OtherClient:
+    remedy = "install Rust 1.95 or later with cargo (rustup.rs)"
+    return OtherClient(name, title, ("cargo",), remedy, "two to four minutes", _rust_steps(name), _driver, **more)
+
+
+def _node(name: str, title: str, **more: Any) -> OtherClient:
+    remedy = "install Node.js 18 or later with npm (apt-get install nodejs npm)"
+    tools = ("node", "npm")
+    return OtherClient(name, title, tools, remedy, "some seconds", _node_steps, _main_js, **more)
+
 
 OTHER_CLIENTS = {
     client.name: client
     for client in (
-        OtherClient(
-            "go",
-            "Go client",
-            ("go",),
-            _GO,
-            "about a minute",
-            _go_steps,
-            lambda built: (str(built / "driver"),),
-            {"ROCKETMQ_GO_LOG_LEVEL": "warn"},
-        ),
-        OtherClient(
-            "node",
-            "Node client",
-            ("node", "npm"),
-            _NODE,
-            "some seconds",
-            _node_steps,
-            lambda built: ("node", str(built / "main.js")),
-        ),
-        OtherClient(
-            "rust",
-            "Rust client",
-            ("cargo",),
-            _RUST,
-            "two to four minutes",
-            _rust_steps("rust"),
-            lambda built: (str(built / "driver"),),
-            {"RUST_LOG": "warn"},
-        ),
-        OtherClient(
+        _go("go", "Go client", environment={"ROCKETMQ_GO_LOG_LEVEL": "warn"}),
+        _node("node", "Node client"),
+        _rust("rust", "Rust client", environment={"RUST_LOG": "warn"}),
+        _go(
             "grpc-go",
             "Go client that speaks gRPC",
-            ("go",),
-            _GO,
-            "about a minute",
-            _go_steps,
-            lambda built: (str(built / "driver"),),
             shared=("go/async.go", "go/main.go", "go/records.go", "go/session.go"),
         ),
-        OtherClient(
+        _node(
             "grpc-node",
             "Node client that speaks gRPC",
-            ("node", "npm"),
-            _NODE,
-            "some seconds",
-            _node_steps,
-            lambda built: ("node", str(built / "main.js")),
             shared=("node/main.js", "node/records.js", "node/session.js"),
         ),
-        OtherClient(
+        _rust(
             "grpc-rust",
             "Rust client that speaks gRPC",
-            ("cargo",),
-            _RUST,
-            "two to four minutes",
-            _rust_steps("grpc-rust"),
-            lambda built: (str(built / "driver"),),
             shared=("rust/src/asynchronous.rs", "rust/src/main.rs", "rust/src/records.rs", "rust/src/session.rs"),
         ),
         OtherClient(

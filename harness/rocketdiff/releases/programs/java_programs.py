@@ -28,6 +28,9 @@ GRPC_DRIVER_SOURCES = "harness/rocketdiff/drivers/grpc-java"
 JSON_SOURCES = f"{DRIVER_SOURCES}/rocketdiff/json"
 """The driver's JSON reader, which the host of the simulation uses too."""
 
+LINE_SOURCES = f"{DRIVER_SOURCES}/rocketdiff/line"
+"""Lines from and to the runner, for both drivers."""
+
 SIMULATOR_SOURCES = "harness/rocketdiff/simulation/java_host/java"
 MAIN_CLASS = "rocketdiff.simulation.Main"
 
@@ -62,8 +65,9 @@ def grpc_driver_class_path(release: str, listener: ProgressListener | None = Non
     """The gRPC driver's classes, to precede that client's jars on the class path."""
     java = find_java(listener)
     reader = compiled("json", resource(JSON_SOURCES), (), java)
-    class_path = [reader, *grpc_client_class_path(release, listener)]
-    return [compiled("grpc-driver", resource(GRPC_DRIVER_SOURCES), class_path, java), reader]
+    lines = compiled("line", resource(LINE_SOURCES), (reader,), java)
+    class_path = [lines, reader, *grpc_client_class_path(release, listener)]
+    return [compiled("grpc-driver", resource(GRPC_DRIVER_SOURCES), class_path, java), lines, reader]
 
 
 def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:

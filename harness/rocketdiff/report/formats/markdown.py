@@ -216,7 +216,6 @@ _MARKUP = str.maketrans(
 
 
 def _plain(text: str) -> str:
-    """Text without markup, mentions or issue links."""
     return " ".join(text.translate(_MARKUP).split())
 
 

@@ -50,7 +50,7 @@ class CaseRun:
 
     programs: the running members. problems: unexpected events of the cluster, as sentences, by what they are about.
     origin_ns: monotonic time at which the first operation is due. wire: what the relay before a member saw. role: set once,
-    before ``run``, by who makes the object.
+    before ``run``.
     """
 
     cluster: Cluster
@@ -144,7 +144,6 @@ class CaseRun:
         return error
 
     def measurements(self) -> CaseMeasurements:
-        """Return what the guards of any role need."""
         return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),

@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rocketdiff.cluster.interface import Cluster, nodes_of, security_of
@@ -119,9 +118,7 @@ class CaseRelays:
         certificate, shown_key = map(str, shown)
         return RelayTls(certificate, shown_key, ca, own, key, asked.key_password)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Close every relay, even if another fails to close."""
         self._ends.close()
 

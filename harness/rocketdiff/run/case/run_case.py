@@ -41,7 +41,8 @@ def run_case(
     scenario = case.scenario
     number, name, role = directory.number, str(case.id), scenario.role
     emit(listeners, CaseStarted(number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s))
-    run = new_case_run(cluster, directory, case, pair, listeners, is_wire_wanted=is_wire_wanted)
+    run = CaseRun(cluster, directory, case, pair, listeners, is_wire_wanted or needs_relays(case.faults))
+    run.role = ROLE_RUNS[role](run)
     try:
         with ExitStack() as stack:
             run.run(stack)
@@ -72,18 +73,3 @@ def _abandon(directory: CaseDirectory, reason: str) -> None:
             directory.seal()
     finally:
         directory.abort(reason)
-
-
-def new_case_run(
-    cluster: Cluster,
-    directory: CaseDirectory,
-    case: Case,
-    pair: Pair,
-    listeners: Sequence[Listener],
-    *,
-    is_wire_wanted: bool = False,
-) -> CaseRun:
-    """Return a case that is ready to run, with the steps of its role."""
-    run = CaseRun(cluster, directory, case, pair, listeners, is_wire_wanted or needs_relays(case.faults))
-    run.role = ROLE_RUNS[case.scenario.role](run)
-    return run

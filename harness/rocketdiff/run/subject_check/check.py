@@ -163,7 +163,6 @@ def _tried(
 
 
 def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
-    """Problems with sends to a healthy broker."""
     sends, stored = trial.transcript.sends, trial.stored
     problems = []
     failed = [send for send in sends if send.error is not None]
@@ -223,7 +222,6 @@ def untold_attempts(transcript: Transcript) -> list[str]:
 
 
 def _once(trial: _Trial) -> Iterator[CheckFinding]:
-    """Findings that do not depend on the call."""
     off_ms = trial.clock_off_ns / NS_PER_MS
     is_far = trial.clock_off_ns > _CLOCK_TOLERANCE_NS
     yield CheckFinding(

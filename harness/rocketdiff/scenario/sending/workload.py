@@ -39,7 +39,6 @@ class Workload:
         return (SendDemand(self.call, self.mode, queue_counts),)
 
     def figures(self) -> dict[str, object]:
-        """Return the workload as reports state it."""
         return {
             "mode": self.mode.value,
             "call": self.call.value,

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import msgspec
 import psutil
 
+from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.process.child import Child
 from rocketdiff.releases.catalogue import base_of, client_releases
@@ -97,7 +97,7 @@ def java_program() -> HostProgram:
     )
 
 
-class JavaHost:
+class JavaHost(Closing):
     """A context manager for one thread. After an error of the host itself, the next run starts a new process."""
 
     def __init__(self, program: HostProgram | None = None, *, silence_s: float = SILENCE_S) -> None:
@@ -144,14 +144,6 @@ class JavaHost:
             process.close()
         self._flights.clear()
         self._told.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _hand_over(self, job: Job) -> _Flight:
         self._count += 1

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from rocketdiff.documents.part import STRICT, WrittenAs
+from rocketdiff.documents.part import STRICT, WrittenAs, published_schema
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.answers import Route
 from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentAction
@@ -100,3 +100,8 @@ def actions_of(script: Script) -> Iterator[tuple[Location, Step]]:
                 yield ("steps", number, "entries", entry_number, "action"), entry.action
         else:
             yield ("steps", number), step
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of scripts; it omits most rules that span several fields."""
+    return published_schema(Script, f"script:{FORMAT}", stated=("format", "do")).encode()

@@ -14,10 +14,9 @@ from rocketdiff.simulation.virtual.assembly import (
     send_settings,
 )
 from rocketdiff.simulation.virtual.codec import TOPIC, Message, Result, end_of
-from rocketdiff.simulation.virtual.lines import of_repeat, selected_text
+from rocketdiff.simulation.virtual.lines import dump_text, faults_text, number, of_repeat, queues_text, selected_text
 from rocketdiff.simulation.virtual.send_record import SendRecord
 from rocketdiff.simulation.virtual.session import ScriptSession
-from rocketdiff.simulation.virtual.state import part_text, state
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketdiff.simulation.virtual.worker import VirtualWorker
 from rocketmq_reference.client.async_sending import AsyncTask
@@ -31,6 +30,8 @@ from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000
 """Time after the last step in which callbacks of asynchronous sends may still arrive; the same in the Java host."""
+
+_TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULTS)
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ class SendingSession:
 
     def part(self, part: DumpPart) -> str:
         """Return a part of the state; counters are those of thread 0."""
-        return part_text(self._memory, part, self._thread(0))
+        return _part_text(self._memory, part, self._thread(0))
 
     def state(self) -> str:
         return self._state(0)
@@ -141,11 +142,11 @@ class SendingSession:
 
     def _send_all(self, head: str, send: Send) -> Body:
         began_ms = self._kernel.now_ms
-        for number in range(send.count):
-            due_ms = began_ms + number * send.every_ms
+        for repeat in range(send.count):
+            due_ms = began_ms + repeat * send.every_ms
             if due_ms > self._kernel.now_ms:
                 yield Wait(until_ms=due_ms)
-            where = head if send.count == 1 else of_repeat(head, number)
+            where = head if send.count == 1 else of_repeat(head, repeat)
             record = SendRecord(self._kernel.now_ms)
             if send.mode is Mode.ASYNC:
                 yield from self._send_async(where, send, record)
@@ -176,7 +177,8 @@ class SendingSession:
         self.session.changed(head, step, lambda: self._state(thread))
 
     def _state(self, thread: int | Thread) -> str:
-        return state(self._memory, self._thread(thread) if isinstance(thread, int) else thread)
+        own = self._thread(thread) if isinstance(thread, int) else thread
+        return dump_text({part: _part_text(self._memory, part, own) for part in _TRACED})
 
     def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | None]:
         sender, message, one_way = self._producer.sender, Message(record), send.mode is Mode.ONE_WAY
@@ -216,3 +218,13 @@ def _chosen(send: Send, published: Published) -> Queue:
     assert send.selector is not None
     queues = published.info.queues
     return queues[send.selector % len(queues)]
+
+
+def _part_text(memory: ProducerMemory, part: DumpPart, thread: Thread) -> str:
+    if part is DumpPart.QUEUES:
+        return queues_text(memory.published(TOPIC).info)
+    if part is DumpPart.FAULTS:
+        return faults_text(memory.faults)
+    published = memory.published(TOPIC)
+    index = memory.selector(thread, published).index if part is DumpPart.INDEX else memory.worst_index(thread)
+    return number(index.value)

@@ -32,7 +32,6 @@ class ScriptSession:
             self.answer(head, f'"{step}": true', state)
 
     def add(self, line: str) -> None:
-        """Add a whole line."""
         self.lines.append(line)
         self.kernel.answered()
 

@@ -1,23 +1,12 @@
 """A client thread, which runs jobs one after another, and timed jobs when they are due."""
 
-import heapq
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketmq_reference.client.effects import Body, Job, Signal, Wait
 from rocketmq_reference.client.memory import Thread
-
-
-@dataclass(order=True, slots=True)
-class _Task:
-    """A timed job, run once (period 0) or at a fixed rate."""
-
-    due_ms: int
-    order: int
-    job: Job = field(compare=False)
-    period_ms: int = field(compare=False)
+from rocketmq_reference.client.timed_jobs import TimedJob, TimedJobs
 
 
 class VirtualWorker:
@@ -28,14 +17,13 @@ class VirtualWorker:
     fixed-rate job catches up on runs that were missed while the thread was busy, as in Java.
     """
 
-    __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready", "_thread")
+    __slots__ = ("_body", "_idle", "_kernel", "_later", "_ready", "_thread")
 
     def __init__(self, kernel: Kernel, thread: Thread) -> None:
         self._kernel = kernel
         self._thread = thread
         self._ready: deque[Job] = deque()
-        self._later: list[_Task] = []
-        self._ordered = 0
+        self._later = TimedJobs()
         self._idle = Signal()
         self._body: Body | None = None
 
@@ -47,14 +35,9 @@ class VirtualWorker:
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
         """Run a job at due_ms, and then every period_ms unless that is 0."""
-        self._plan(_Task(due_ms, self._ordered, job, period_ms))
-
-    def _plan(self, task: _Task) -> None:
-        task.order = self._ordered
-        self._ordered += 1
-        heapq.heappush(self._later, task)
+        self._later.add(due_ms, job, period_ms)
         self._ensure_started()
-        self._kernel.at(task.due_ms, self._look)
+        self._kernel.at(due_ms, self._look)
 
     def _look(self) -> None:
         """A task is due. A thread that is running another one is woken too and rechecks its wait."""
@@ -73,19 +56,18 @@ class VirtualWorker:
                 actor = self._ready.popleft()(self._thread)
                 if actor is not None:
                     yield from actor
-            elif self._later and self._later[0].due_ms <= self._kernel.now_ms:
-                yield from self._do(heapq.heappop(self._later))
+            elif (due_ms := self._later.first_ms) is not None and due_ms <= self._kernel.now_ms:
+                yield from self._do(self._later.take())
             else:
                 self._idle = Signal()
                 yield Wait(self._idle)
 
-    def _do(self, task: _Task) -> Body:
+    def _do(self, task: TimedJob) -> Body:
         actor = task.job(self._thread)
         if actor is not None:
             yield from actor
         if task.period_ms:
-            task.due_ms += task.period_ms
-            self._plan(task)
+            self.schedule(task.due_ms + task.period_ms, task.job, task.period_ms)
 
 
 class VirtualHost(Kernel):

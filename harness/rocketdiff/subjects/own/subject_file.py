@@ -1,11 +1,9 @@
 """
 The subject file, version 1: a subject description that does not fit into ``--subject``.
 
-``python -m rocketdiff.subjects.own.subject_file > fixtures/schema/subject-1.json`` writes the published schema; a test refuses a
-stale one. Rules that span fields are not in the schema: exactly one of ``command`` and ``java``; fields only for programs.
+Rules that span fields are not in the schema: exactly one of ``command`` and ``java``; fields only for programs.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -169,7 +167,3 @@ def _written(kind: str, value: str, folder: Path) -> str:
             return f"@{folder / value}"
         case _:
             return str(folder / value)
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(schema())

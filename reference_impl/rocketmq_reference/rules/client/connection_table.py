@@ -33,7 +33,6 @@ class ConnectionTable:
         return None if slot is None else slot.connection
 
     def opened(self) -> tuple[Connection, ...]:
-        """Return all open connections, with or without an entry."""
         return tuple(self._opened)
 
     def open_to(self, address: str) -> int:

@@ -118,7 +118,6 @@ class Connections:
         self._pending = PendingRequests(rules)
 
     def current(self, address: str) -> Connection | None:
-        """Return the connection in the table entry of an address, in any state."""
         return self._table.current(address)
 
     def has_unattended(self, connection: Connection) -> bool:
@@ -144,7 +143,6 @@ class Connections:
         return request, _TRANSITIONS[state, Event.INVOKED](self, request, now_ms)
 
     def connected(self, connection: Connection) -> Steps:
-        """Record that the connect was accepted."""
         return _TRANSITIONS[connection.state, Event.CONNECTED](self, connection)
 
     def connect_failed(self, connection: Connection) -> Steps:

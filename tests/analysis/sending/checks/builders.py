@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.sending.checks.results.outcomes import Outcomes
 from rocketdiff.analysis.sending.send_view import Copy, SendView
@@ -106,7 +106,7 @@ def case_of(*tallies: Tallies, check: str = "", kinds: tuple[FaultKind, ...] = (
     return CaseFacts("r1", SUBJECTS, ENTRY, tallies=together, faults=faults, divergences=found)
 
 
-def sound_case(tallies: Tallies, timeout_ms: int = 500, episodes: Sequence[EpisodeValue] = ()) -> CaseFacts:
+def sound_case(tallies: Tallies, timeout_ms: int = 500, episodes: Sequence[OutageValue] = ()) -> CaseFacts:
     """A sound case with these counts and this timeout."""
     entry = replace(ENTRY, settings=ClientSettings(send_msg_timeout_ms=timeout_ms))
     return CaseFacts("r1", SUBJECTS, entry, tallies=tallies, episodes=tuple(episodes))

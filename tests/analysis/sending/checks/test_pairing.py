@@ -15,7 +15,7 @@ from rocketdiff.analysis.checks.pairing import (
     pooled_evidence,
     pools_of,
 )
-from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.sending.checks.durations import timing
 from rocketdiff.analysis.sending.checks.durations.timing import BLOCKED_SEND
 from rocketdiff.core.answers.evidence import Ending, Standing
@@ -32,8 +32,8 @@ from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, sound_ca
 
 def value(
     episode: int, arm: Arm, ms: float, ending: Ending = Ending.FAILOVER, sample: str = BLOCKED_SEND.sample
-) -> EpisodeValue:
-    return EpisodeValue("timing", sample, arm, episode, ms * 1e6, 1, ending)
+) -> OutageValue:
+    return OutageValue("timing", sample, arm, episode, ms * 1e6, 1, ending)
 
 
 OPEN, RESUMED = Ending.OPEN, Ending.RESUMED
@@ -49,7 +49,7 @@ VALUES = (
 )
 
 
-def spells(*values: EpisodeValue, kind: FaultKind = FaultKind.PAUSE, **entry: Any) -> CaseFacts:
+def spells(*values: OutageValue, kind: FaultKind = FaultKind.PAUSE, **entry: Any) -> CaseFacts:
     facts = CaseFacts("r1", SUBJECTS, replace(ENTRY, checks=("timing",), **entry))
     return replace(facts, episodes=values, faults=(fault(S, 2 * S, FaultKind.KILL), fault(S, 2 * S, kind)))
 
@@ -136,7 +136,7 @@ def test_a_pool_names_its_runs_and_counts_informative_spells() -> None:
 def spells_of(count: int, ratio: float = 1.0) -> CaseFacts:
     """Outages of half a second; the candidate's last ``ratio`` times as long."""
     values = tuple(
-        EpisodeValue("timing", BLOCKED_SEND.sample, arm, n, 5e8 * (scale + 0.001 * (n % 2)), 1, Ending.FAILOVER)
+        OutageValue("timing", BLOCKED_SEND.sample, arm, n, 5e8 * (scale + 0.001 * (n % 2)), 1, Ending.FAILOVER)
         for n in range(count)
         for arm, scale in ((Arm.BASELINE, 1.0), (Arm.CANDIDATE, ratio))
     )

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.facts import CaseFact, DifferenceFact, EpisodeValue, Tally
+from rocketdiff.analysis.facts import CaseFact, DifferenceFact, OutageValue, Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.record import judge as record_judge
@@ -41,7 +41,7 @@ def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
     return [
         fact
         for fact in facts
-        if isinstance(fact.fact, DifferenceFact | Tally | EpisodeValue) and owner_of(fact.fact.check) in checks
+        if isinstance(fact.fact, DifferenceFact | Tally | OutageValue) and owner_of(fact.fact.check) in checks
     ]
 
 

@@ -63,15 +63,15 @@ def signatures_of(sends: Iterable[SendView]) -> list[str | None]:
 
 def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
     """Each thread has its own replay; a send that never returned is not judged."""
-    sends = in_context(0, 0, 1, 1, 1)
-    assert signatures_of(replayed(sends, cast(ArmRules, rules()))) == [
+    threads = 0, 0, 1, 1, 1
+    assert signatures_of(replayed(in_context(*threads), cast(ArmRules, rules()))) == [
         "replay 1",
         "replay 1",
         "replay 2",
         "replay 2",
         None,
     ]
-    assert signatures_of(replayed(sends, None)) == [None] * 5
+    assert signatures_of(replayed(in_context(*threads), None)) == [None] * 5
 
 
 @pytest.mark.parametrize("how", [{"shared": True}, {"asynchronous": True}])

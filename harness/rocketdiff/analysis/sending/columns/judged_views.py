@@ -74,7 +74,7 @@ class JudgedViews:
 
     def as_expected(self, views: Ints) -> dict[int, SendView]:
         made = zip(views.tolist(), self.of(views), strict=True)
-        return {view: send.judged(self._expected(view, send)) for view, send in made}
+        return {view: self._expected(view, send) for view, send in made}
 
     def of(self, views: Ints) -> Iterator[SendView]:
         columns, arm = self._columns, self._rules.arm
@@ -90,7 +90,7 @@ class JudgedViews:
 
     def _judged(self, view: int, send: SendView) -> Iterator[tuple[int, SendView]]:
         if self._turns.keeps[view]:
-            yield view, send.judged(self._expected(view, send))
+            yield view, self._expected(view, send)
             return
         yield view, self._replayed(view, send)
         if not self._is_lost_after(view):
@@ -113,7 +113,9 @@ class JudgedViews:
         if self._rotates:
             self._catch_up(send.thread, view)
         self._at = view
-        return send if send.row is None else send.judged(self._replay.judge(send.row))
+        if send.row is not None:
+            send.judgement = self._replay.judge(send.row)
+        return send
 
     def _catch_up(self, thread: int, view: int) -> None:
         """Skip the calm calls before a view. With fault latency, replay the last one at each broker: the fault table keeps it."""
@@ -156,9 +158,10 @@ class JudgedViews:
         now_ms = int(self._columns.start_ns[view + 1]) // NS_PER_MS
         return not self._replay.stands_at(self._thread, int(self._columns.route[view]), position, now_ms)
 
-    def _expected(self, view: int, send: SendView) -> SendJudgement:
+    def _expected(self, view: int, send: SendView) -> SendView:
         decisions = (Decision(0, int(self._turns.total[view]), 1, 0),)
-        return SendJudgement(send.send, send.thread, decisions, None, len(self._replay.belief.states))
+        send.judgement = SendJudgement(send.send, send.thread, decisions, None, len(self._replay.belief.states))
+        return send
 
     def _excused(self, found: dict[int, SendView]) -> dict[int, SendView]:
         if all(send.judgement is None or send.judgement.difference is None for send in found.values()):

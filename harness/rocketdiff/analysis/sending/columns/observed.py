@@ -26,29 +26,9 @@ STRETCH = 1 << 20
 """Planned sends per stretch, which bounds the objects in memory; usually a few per cent become objects."""
 
 
-def observe_in_columns(
-    case: CaseColumns,
-    context: CaseContext,
-    collector: OrderedCollector,
-    observers: Sequence[CaseObserver],
-    *,
-    is_replayed: bool = True,
-) -> None:
-    """Pass the sends that are not calm to the observers. is_replayed: an observer needs judgements."""
-    for arm in Arm:
-        stored = case.arms[arm].stored
-        collector.count("stored", str(arm), "", "message", n=stored.rows)
-        collector.count("foreign", str(arm), "", "message", n=stored.foreign)
-        if stored.foreign:
-            note_strays(arm, stored.strays().strays(), context)
-    rest = _Rest(case, context, collector, observers, is_replayed=is_replayed)
-    done = 0
-    while done < case.keys.size:
-        done = rest.observe(done, min(done + STRETCH, case.keys.size))
-    rest.finish()
+class ColumnPass:
+    """Passes the sends that are not calm to the observers. is_replayed: an observer needs judgements."""
 
-
-class _Rest:
     def __init__(
         self,
         case: CaseColumns,
@@ -56,10 +36,11 @@ class _Rest:
         collector: OrderedCollector,
         observers: Sequence[CaseObserver],
         *,
-        is_replayed: bool,
+        is_replayed: bool = True,
     ) -> None:
         trace, rules = context.trace, context.rulebook.rules
         self._case = case
+        self._context = context
         self._collector = collector
         self._observers = observers
         self._is_replayed = is_replayed
@@ -70,7 +51,19 @@ class _Rest:
             for arm, part in case.arms.items()
         }
 
-    def observe(self, begin: int, end: int) -> int:
+    def run(self) -> None:
+        for arm in Arm:
+            stored = self._case.arms[arm].stored
+            self._collector.count("stored", str(arm), "", "message", n=stored.rows)
+            self._collector.count("foreign", str(arm), "", "message", n=stored.foreign)
+            if stored.foreign:
+                note_strays(arm, stored.strays().strays(), self._context)
+        done, sends = 0, self._case.keys.size
+        while done < sends:
+            done = self._observe(done, min(done + STRETCH, sends))
+        self._finish()
+
+    def _observe(self, begin: int, end: int) -> int:
         """Pass the sends of a stretch that are not calm to the observers; returns its end, which may be later."""
         found, end = self._found(begin, end)
         places = np.flatnonzero(self._case.slow[begin:end]) + begin
@@ -85,7 +78,7 @@ class _Rest:
                 observer.observe(send)
         return end
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         self._collector.at = self._case.keys.size
         for observer in self._observers:
             observer.calm_at_end(self._calm)

@@ -8,7 +8,7 @@ from rocketdiff.analysis.checks.pairing import pooled_pairs, pools_of
 from rocketdiff.analysis.facts import CaseFact, LaneBar
 from rocketdiff.analysis.sending.checks.durations import failover_time
 from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, OTHER, STORED, middle_of
-from rocketdiff.core.answers.evidence import Ending, EpisodePair
+from rocketdiff.core.answers.evidence import Ending, OutagePair
 from rocketdiff.core.answers.plots import (
     AmbiguityCurve,
     BrokerShare,
@@ -150,11 +150,11 @@ def _failover(cases: Sequence[CaseFacts]) -> Iterator[FailoverCurve]:
         yield from _curves(pool, pooled_pairs(members, failover_time.WHOLE), failover_time.WHOLE.sample, judged=False)
 
 
-def _both_failed_over(pair: EpisodePair) -> bool:
+def _both_failed_over(pair: OutagePair) -> bool:
     return pair.baseline_ended is Ending.FAILOVER and pair.candidate_ended is Ending.FAILOVER
 
 
-def _curves(pool: str, pairs: Sequence[EpisodePair], sample: str, *, judged: bool) -> Iterator[FailoverCurve]:
+def _curves(pool: str, pairs: Sequence[OutagePair], sample: str, *, judged: bool) -> Iterator[FailoverCurve]:
     for arm in Arm:
         durations, observed = failover_time.durations_of(pairs, arm)
         if durations:

@@ -65,10 +65,10 @@ class FaultTimes:
 def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
     """Add the fault context of each attempt; without attempts, a send has the phase of its own start."""
     for send in sends:
-        contexts = tuple(times.context_of(attempt) for attempt in send.attempts)
+        send.contexts = tuple(times.context_of(attempt) for attempt in send.attempts)
         begun = Phase.CALM if send.row is None else times.phase_at(send.row.start_ns)
-        phase = contexts[0].phase if contexts else begun
-        yield SendView(send.arm, send.thread, send.send, send.row, send.attempts, phase, contexts)
+        send.phase = send.contexts[0].phase if send.contexts else begun
+        yield send
 
 
 def _may_hit(fault: FaultRecord, broker: str) -> bool:

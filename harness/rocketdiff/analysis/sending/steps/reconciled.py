@@ -89,19 +89,12 @@ def reconciled(
 ) -> Iterator[SendView]:
     """Add copies and fate to every send; a delayed message counts as stored once its broker keeps it back."""
     for send in sends:
-        if stored is None:
-            yield send
-            continue
-        copies = stored.of(send.send)
-        kept = () if scheduled is None else scheduled.of(send.send)
-        succeeded = send.row is not None and send.row.outcome is Outcome.OK
-        fate = fate_of(succeeded, bool(copies or kept))
-        yield SendView(
-            *(send.arm, send.thread, send.send, send.row, send.attempts, send.phase, send.contexts, send.judgement),
-            copies=copies,
-            fate=fate,
-            kept=kept,
-        )
+        if stored is not None:
+            send.copies = stored.of(send.send)
+            send.kept = () if scheduled is None else scheduled.of(send.send)
+            succeeded = send.row is not None and send.row.outcome is Outcome.OK
+            send.fate = fate_of(succeeded, bool(send.copies or send.kept))
+        yield send
 
 
 def fate_of(succeeded: bool, is_stored: bool) -> Fate:

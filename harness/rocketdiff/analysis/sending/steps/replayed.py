@@ -33,7 +33,9 @@ def replayed(sends: Iterable[SendView], rules: ArmRules | None) -> Iterator[Send
 def called(sends: Iterable[SendView], settings: ClientSettings) -> Iterator[SendView]:
     """Add a judgement to every send of a gRPC client."""
     for send in sends:
-        yield send if send.row is None else send.judged(judge_calls(send.row, settings))
+        if send.row is not None:
+            send.judgement = judge_calls(send.row, settings)
+        yield send
 
 
 def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses) -> Iterator[SendView]:
@@ -52,9 +54,8 @@ def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses)
             and _is_forgiven(send, judgement.difference, torn, excuses)
         ):
             left = (other for other in judgement.further if not _is_forgiven(send, other, torn, excuses))
-            yield send.judged(replace(judgement, difference=next(left, None)))
-        else:
-            yield send
+            send.judgement = replace(judgement, difference=next(left, None))
+        yield send
 
 
 def _is_forgiven(send: SendView, found: RuleDifference, torn: TornConnections, excuses: Excuses) -> bool:
@@ -75,7 +76,9 @@ def _by_thread(sends: Iterable[SendView], rules: ArmRules) -> Iterator[SendView]
     for send in sends:
         if replay is None or send.thread != thread:
             thread, replay = send.thread, rules.fresh()
-        yield send if send.row is None else send.judged(replay.judge(send.row))
+        if send.row is not None:
+            send.judgement = replay.judge(send.row)
+        yield send
 
 
 def _together(sends: Iterable[SendView], rules: ArmRules) -> Iterator[SendView]:
@@ -83,4 +86,5 @@ def _together(sends: Iterable[SendView], rules: ArmRules) -> Iterator[SendView]:
     judged = rules.judge_together([send.row for send in held if send.row is not None])
     judgements = {(judgement.thread, judgement.send): judgement for judgement in judged}
     for send in held:
-        yield send.judged(judgements.get(send.order))
+        send.judgement = judgements.get(send.order)
+        yield send

@@ -28,7 +28,6 @@ class Choosers:
             self._sends[id(message)] = (send, message, threading.get_ident())
 
     def started(self, event: heard.AttemptStarted) -> None:
-        """Record the current thread as the chooser."""
         thread = threading.get_ident()
         with self._lock:
             found = self._sends.get(id(event.message))
@@ -38,7 +37,6 @@ class Choosers:
                 self._chosen[id(event.message), event.attempt] = event, number
 
     def is_asynchronous(self, message: Message) -> bool:
-        """True if the message belongs to an asynchronous send."""
         with self._lock:
             return id(message) in self._sends
 

@@ -155,7 +155,6 @@ class ReferenceClient:
                 raise NotImplementedError("a one-way batch")
 
     def shutdown(self) -> None:
-        """Shut down and unregister from the brokers."""
         self._producer.shutdown()
 
     def attempt_started(self, event: heard.AttemptStarted) -> None:

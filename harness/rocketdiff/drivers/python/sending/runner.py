@@ -29,11 +29,9 @@ class SendingRunner:
         self._client: Client | None = None
 
     def plan(self, send: PlannedSend) -> None:
-        """Keep a send of the plan."""
         self._plan.append(send)
 
     def prepare(self, prepare: Prepare) -> None:
-        """Make the client and have it warm up."""
         self._prepare = prepare
         self._client = self._make_client(prepare.setup, self._speak)
         self._client.prepare()
@@ -56,6 +54,5 @@ class SendingRunner:
         return len(self._plan)
 
     def shutdown(self) -> None:
-        """Shut the client down, if there is one."""
         if self._client is not None:
             self._client.shutdown()

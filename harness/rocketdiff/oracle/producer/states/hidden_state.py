@@ -107,7 +107,6 @@ class HiddenState:
         self.thread_states[thread] = replace(thread_state, index=index, worst_index=worst)
 
     def forget_unused_lists(self) -> None:
-        """Drop publish lists that no thread holds."""
         used = {thread_state.version for thread_state in self.thread_states.values()}
         for version in [version for version in self.infos if version not in used]:
             del self.infos[version]

@@ -26,12 +26,12 @@ from rocketdiff.analysis.checks.pairing import (
     pools_of,
     seen_of,
 )
-from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.sending.send_view import FaultContext, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.attempts_in_context import Outage
-from rocketdiff.core.answers.evidence import Ending, EpisodePair, Evidence, Margin
+from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePair
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
@@ -101,10 +101,10 @@ class FailoverTime(CaseObserver):
             busy_ns = sum(end.failover.busy_ns for end in ended)
             waited_ns = sum(end.failover.waited_ns for end in ended)
             note = self._context.collector.note
-            note(EpisodeValue(NAME, WHOLE.sample, arm, episode, whole_ns, len(ended), worst))
+            note(OutageValue(NAME, WHOLE.sample, arm, episode, whole_ns, len(ended), worst))
             if waited_ns >= LEAST_WAIT * self._timeout_ns:
                 per_timeout_ns = busy_ns / waited_ns * self._timeout_ns
-                note(EpisodeValue(NAME, PER_TIMEOUT.sample, arm, episode, per_timeout_ns, len(ended), worst))
+                note(OutageValue(NAME, PER_TIMEOUT.sample, arm, episode, per_timeout_ns, len(ended), worst))
 
     def _follow(self, side: SendView) -> None:
         row, key = side.row, (str(side.arm), side.thread)
@@ -157,14 +157,14 @@ def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     )
 
 
-def durations_of(pairs: Sequence[EpisodePair], arm: Arm) -> tuple[tuple[float, ...], tuple[bool, ...]]:
+def durations_of(pairs: Sequence[OutagePair], arm: Arm) -> tuple[tuple[float, ...], tuple[bool, ...]]:
     """An arm's failover times in ms, and whether each ended in a failover (else it is censored there)."""
     seen = (seen_of(pair, arm) for pair in pairs)
     met = [(value_ns / NS_PER_MS, ended is Ending.FAILOVER) for value_ns, ended in seen if value_ns is not None]
     return tuple(value for value, _ in met), tuple(observed for _, observed in met)
 
 
-def restricted_means(pairs: Sequence[EpisodePair]) -> tuple[Measure, ...]:
+def restricted_means(pairs: Sequence[OutagePair]) -> tuple[Measure, ...]:
     """Restricted mean failover time of each arm, up to the shorter of the two longest observations."""
     by_arm = {arm: durations_of(pairs, arm) for arm in Arm}
     if not all(durations for durations, _ in by_arm.values()):

@@ -14,7 +14,7 @@ from statistics import median_high
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
-from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -52,7 +52,7 @@ class Timing(CaseObserver):
         for (arm, episode), durations in self._durations.items():
             usual_ns = float(median_high(durations))
             self._context.collector.note(
-                EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, usual_ns, len(durations), Ending.FAILOVER)
+                OutageValue(NAME, BLOCKED_SEND.sample, arm, episode, usual_ns, len(durations), Ending.FAILOVER)
             )
 
     def _blocking_outage(self, side: SendView) -> Outage | None:

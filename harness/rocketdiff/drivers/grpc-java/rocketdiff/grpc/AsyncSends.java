@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.rocketmq.client.apis.message.Message;
 import org.apache.rocketmq.client.apis.producer.Producer;
 import org.apache.rocketmq.client.apis.producer.SendReceipt;
+import rocketdiff.line.JsonLine;
 
 /** Asynchronous sends: each is told when its future has ended and its call is back. */
 final class AsyncSends {
@@ -32,7 +33,7 @@ final class AsyncSends {
         private final Output output;
         private long beginNs;
         private long returnedNs;
-        private Line line;
+        private JsonLine line;
         private boolean told;
 
         Call(long send, int thread, Output output) {
@@ -46,7 +47,7 @@ final class AsyncSends {
                 line = Ended.line(send, thread, beginNs, nowNs, error);
                 tell();
             } else {
-                output.put(new Line("callback").with("send", send).with("thread", thread).with("at_ns", nowNs));
+                output.put(new JsonLine("callback").with("send", send).with("thread", thread).with("at_ns", nowNs));
             }
         }
 
@@ -61,7 +62,7 @@ final class AsyncSends {
                 wait(left / 1_000_000 + 1);
             }
             if (!told) {
-                line = new Line("send").with("send", send).with("thread", thread).with("start_ns", beginNs)
+                line = new JsonLine("send").with("send", send).with("thread", thread).with("start_ns", beginNs)
                     .with("end_ns", System.nanoTime()).with("error", "NeverCalledBack");
                 tell();
             }

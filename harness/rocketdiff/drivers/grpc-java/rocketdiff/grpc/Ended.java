@@ -2,6 +2,7 @@ package rocketdiff.grpc;
 
 import org.apache.rocketmq.client.apis.ClientException;
 import org.apache.rocketmq.shaded.io.grpc.StatusRuntimeException;
+import rocketdiff.line.JsonLine;
 
 /** How a send ended, in the protocol's neutral words for errors. */
 final class Ended {
@@ -9,8 +10,8 @@ final class Ended {
     private Ended() {
     }
 
-    static Line line(long send, int thread, long beginNs, long endNs, Throwable error) {
-        Line line = new Line("send").with("send", send).with("thread", thread).with("start_ns", beginNs).with("end_ns", endNs);
+    static JsonLine line(long send, int thread, long beginNs, long endNs, Throwable error) {
+        JsonLine line = new JsonLine("send").with("send", send).with("thread", thread).with("start_ns", beginNs).with("end_ns", endNs);
         if (error == null) {
             return line.with("status", "SEND_OK");
         }

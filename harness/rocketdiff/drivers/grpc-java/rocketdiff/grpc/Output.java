@@ -1,6 +1,7 @@
 package rocketdiff.grpc;
 
 import java.io.PrintStream;
+import rocketdiff.line.JsonLine;
 
 /** Lines to the runner, each written at once: a gRPC send takes milliseconds, so a line's few microseconds do not show. */
 final class Output {
@@ -10,7 +11,7 @@ final class Output {
         this.out = out;
     }
 
-    synchronized void put(Line line) {
+    synchronized void put(JsonLine line) {
         out.print(line.text());
         out.flush();
     }

@@ -13,9 +13,11 @@ import org.apache.rocketmq.client.apis.ClientServiceProvider;
 import org.apache.rocketmq.client.apis.message.Message;
 import org.apache.rocketmq.client.apis.message.MessageBuilder;
 import org.apache.rocketmq.client.apis.producer.Producer;
+import rocketdiff.line.CommandLoop;
+import rocketdiff.line.JsonLine;
 
 /** One run: prepare, say ready, wait for go, send, say done. Commands arrive on the reader's thread. */
-final class Session extends Thread {
+final class Session extends Thread implements CommandLoop.Session {
     /** After about this many sends the send path stops getting faster. */
     private static final int WARM_SENDS = 150;
     /** A first connection and the client's settings from the proxy may fail while all else is starting. */
@@ -37,16 +39,19 @@ final class Session extends Thread {
         this.output = output;
     }
 
-    void plan(Map<String, Object> line) {
+    @Override
+    public void plan(Map<String, Object> line) {
         plan.add(line);
     }
 
-    void setup(Map<String, Object> line) {
+    @Override
+    public void setup(Map<String, Object> line) {
         setup = line;
         start();
     }
 
-    void go(Map<String, Object> line) {
+    @Override
+    public void go(Map<String, Object> line) {
         startNs = (Long) line.get("start_ns");
         told.countDown();
     }
@@ -62,15 +67,15 @@ final class Session extends Thread {
             long timeoutMs = (Long) settings.get("send_msg_timeout_ms");
             long retries = (Long) settings.get("retry_times_when_send_failed");
             Producer producer = producer(text("topic"), Duration.ofMillis(timeoutMs), 1 + (int) retries);
-            output.put(new Line("ready").with("clock_ns", System.nanoTime()));
+            output.put(new JsonLine("ready").with("clock_ns", System.nanoTime()));
             told.await();
             stage = "sends";
             send(producer);
             asyncSends.awaitAll((Long) setup.get("callback_limit_ms"));
-            output.put(new Line("done").with("sends", plan.size()));
+            output.put(new JsonLine("done").with("sends", plan.size()));
         } catch (Throwable e) {
             e.printStackTrace();
-            output.put(new Line("failed").with("stage", stage).with("message", String.valueOf(e)));
+            output.put(new JsonLine("failed").with("stage", stage).with("message", String.valueOf(e)));
         }
     }
 

@@ -1,6 +1,7 @@
 package rocketdiff.driver;
 
 import java.util.List;
+import rocketdiff.line.JsonLine;
 
 /** The lines that frame a run: hello, ready, done, failed. */
 final class LifeRecord implements Record {

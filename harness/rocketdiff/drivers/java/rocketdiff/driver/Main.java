@@ -1,19 +1,16 @@
 package rocketdiff.driver;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import rocketdiff.driver.sending.SendingRunner;
-import rocketdiff.json.JsonReader;
+import rocketdiff.line.CommandLoop;
 
 /**
  * The live subject: commands as NDJSON on stdin, records as NDJSON on stdout, everything else on stderr.
@@ -38,34 +35,12 @@ public final class Main {
         Session session = new Session(writer, ROLES);
         int status = 0;
         try {
-            obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)), session);
+            CommandLoop.run(System.in, session);
         } catch (RuntimeException e) {
             status = 1;
             writer.put(LifeRecord.failed("command", e));
         }
         end(session, writer, status);
-    }
-
-    private static void obey(BufferedReader commands, Session session) throws IOException {
-        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-            @SuppressWarnings("unchecked")
-            Map<String, Object> command = (Map<String, Object>) JsonReader.read(line);
-            switch (Fields.text(command, "type")) {
-                case "plan":
-                    session.plan(command);
-                    break;
-                case "setup":
-                    session.setup(command);
-                    break;
-                case "go":
-                    session.go(command);
-                    break;
-                case "stop":
-                    return;
-                default:
-                    throw new IllegalArgumentException("unknown command: " + line);
-            }
-        }
     }
 
     private static void end(Session session, RecordWriter writer, int status) {

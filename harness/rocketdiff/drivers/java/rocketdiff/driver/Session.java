@@ -3,9 +3,10 @@ package rocketdiff.driver;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
+import rocketdiff.line.CommandLoop;
 
 /** One run: prepare, say ready, wait for go, work, say done. Commands arrive on the reader's thread. */
-final class Session extends Thread {
+final class Session extends Thread implements CommandLoop.Session {
     /** The role of a setup that names none. */
     private static final String PRODUCER = "producer";
 
@@ -27,19 +28,22 @@ final class Session extends Thread {
     }
 
     /** Plan lines name no role: they are a producer's. */
-    void plan(Map<String, Object> line) {
+    @Override
+    public void plan(Map<String, Object> line) {
         require(!isSetUp, "plan lines come before setup");
         runner(PRODUCER).plan(line);
     }
 
-    void setup(Map<String, Object> line) {
+    @Override
+    public void setup(Map<String, Object> line) {
         require(!isSetUp, "one setup");
         runner(line.containsKey("role") ? Fields.text(line, "role") : PRODUCER).setup(line);
         isSetUp = true;
         start();
     }
 
-    void go(Map<String, Object> line) {
+    @Override
+    public void go(Map<String, Object> line) {
         require(ready && begin.getCount() == 1, "one go, after ready");
         startNs = Fields.number(line, "start_ns");
         begin.countDown();

@@ -1,7 +1,7 @@
 package rocketdiff.driver.sending;
 
-import rocketdiff.driver.JsonLine;
 import rocketdiff.driver.Record;
+import rocketdiff.line.JsonLine;
 
 /** One request of a send to one broker. */
 final class AttemptRecord implements Record {

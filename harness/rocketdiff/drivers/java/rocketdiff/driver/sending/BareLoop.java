@@ -3,7 +3,7 @@ package rocketdiff.driver.sending;
 import java.io.PrintStream;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import rocketdiff.driver.ClientVersion;
-import rocketdiff.driver.JsonLine;
+import rocketdiff.line.JsonLine;
 
 /**
  * The client without our driver: the yardstick for the driver's own cost.

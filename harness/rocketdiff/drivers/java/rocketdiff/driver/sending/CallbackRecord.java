@@ -2,8 +2,8 @@ package rocketdiff.driver.sending;
 
 import org.apache.rocketmq.client.producer.SendResult;
 import rocketdiff.driver.Failure;
-import rocketdiff.driver.JsonLine;
 import rocketdiff.driver.Record;
+import rocketdiff.line.JsonLine;
 
 /** The callback of an asynchronous send, called once more. */
 final class CallbackRecord implements Record {

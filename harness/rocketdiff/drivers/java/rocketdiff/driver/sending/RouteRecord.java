@@ -1,8 +1,8 @@
 package rocketdiff.driver.sending;
 
-import rocketdiff.driver.JsonLine;
 import rocketdiff.driver.Queue;
 import rocketdiff.driver.Record;
+import rocketdiff.line.JsonLine;
 
 /** The client's publish list for the topic as it stood when first noticed. */
 final class RouteRecord implements Record {
@@ -18,6 +18,11 @@ final class RouteRecord implements Record {
 
     @Override
     public void write(StringBuilder out) {
-        new JsonLine(out, "route").with("route", route).with("at_ns", atNs).withQueues("queues", queues).end();
+        StringBuilder pairs = new StringBuilder();
+        for (Queue queue : queues) {
+            JsonLine.quote(pairs.append(pairs.length() == 0 ? "[" : ",["), queue.broker);
+            pairs.append(',').append(queue.id).append(']');
+        }
+        new JsonLine(out, "route").with("route", route).with("at_ns", atNs).raw("queues", "[" + pairs + "]").end();
     }
 }

@@ -2,9 +2,9 @@ package rocketdiff.driver.sending;
 
 import org.apache.rocketmq.client.producer.SendResult;
 import rocketdiff.driver.Failure;
-import rocketdiff.driver.JsonLine;
 import rocketdiff.driver.Queue;
 import rocketdiff.driver.Record;
+import rocketdiff.line.JsonLine;
 
 /** One call by the application, from entry to return, or to its first callback. */
 final class SendRecord implements Record {

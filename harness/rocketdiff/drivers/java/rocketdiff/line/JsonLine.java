@@ -1,14 +1,18 @@
-package rocketdiff.driver;
+package rocketdiff.line;
 
 /** One JSON object being written as one line; members whose value is null are left out. */
 public final class JsonLine {
     private final StringBuilder out;
 
+    public JsonLine(String type) {
+        this(new StringBuilder(), type);
+    }
+
     /** Appends to a buffer that the caller owns and may reuse. */
     public JsonLine(StringBuilder out, String type) {
         this.out = out;
         out.append("{\"type\":");
-        quoted(type);
+        quote(out, type);
     }
 
     public JsonLine with(String name, long value) {
@@ -26,8 +30,7 @@ public final class JsonLine {
 
     public JsonLine with(String name, String value) {
         if (value != null) {
-            name(name);
-            quoted(value);
+            quote(name(name), value);
         }
         return this;
     }
@@ -37,22 +40,16 @@ public final class JsonLine {
         String separator = "";
         for (String value : values) {
             out.append(separator);
-            quoted(value);
+            quote(out, value);
             separator = ",";
         }
         out.append(']');
         return this;
     }
 
-    /** A list of [broker, queue id] pairs. */
-    public JsonLine withQueues(String name, Queue[] queues) {
-        name(name).append('[');
-        for (int i = 0; i < queues.length; i++) {
-            out.append(i == 0 ? "[" : ",[");
-            quoted(queues[i].broker);
-            out.append(',').append(queues[i].id).append(']');
-        }
-        out.append(']');
+    /** A member whose value is JSON already. */
+    public JsonLine raw(String name, CharSequence json) {
+        name(name).append(json);
         return this;
     }
 
@@ -61,13 +58,18 @@ public final class JsonLine {
         out.append("}\n");
     }
 
+    /** Closes the object and returns the line. */
+    public String text() {
+        end();
+        return out.toString();
+    }
+
     private StringBuilder name(String name) {
-        out.append(',');
-        quoted(name);
+        quote(out.append(','), name);
         return out.append(':');
     }
 
-    private void quoted(String value) {
+    public static void quote(StringBuilder out, String value) {
         out.append('"');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

@@ -1,0 +1,47 @@
+package rocketdiff.line;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import rocketdiff.json.JsonReader;
+
+/** Reads the runner's commands, one a line, until stop or the end of the input (the runner is gone). */
+public final class CommandLoop {
+    private CommandLoop() {
+    }
+
+    /** What obeys. */
+    public interface Session {
+        void plan(Map<String, Object> line);
+
+        void setup(Map<String, Object> line);
+
+        void go(Map<String, Object> line);
+    }
+
+    public static void run(InputStream in, Session session) throws IOException {
+        BufferedReader commands = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            @SuppressWarnings("unchecked")
+            Map<String, Object> command = (Map<String, Object>) JsonReader.read(line);
+            switch (String.valueOf(command.get("type"))) {
+                case "plan":
+                    session.plan(command);
+                    break;
+                case "setup":
+                    session.setup(command);
+                    break;
+                case "go":
+                    session.go(command);
+                    break;
+                case "stop":
+                    return;
+                default:
+                    throw new IllegalArgumentException("unknown command: " + line);
+            }
+        }
+    }
+}
