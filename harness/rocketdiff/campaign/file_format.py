@@ -1,9 +1,8 @@
 """
 The campaign file, version 1: subjects × suites × seeds × settings, and a simulation. Its format, JSON Schema and reader.
 
-``rocketdiff campaign`` and ``rocketdiff matrix`` read it. ``python -m rocketdiff.campaign.file_format >
-fixtures/schema/campaign-1.json`` writes the published schema; a test rejects a stale one. ``read``, not the schema,
-checks whether a suite, release or client is known.
+``rocketdiff campaign`` and ``rocketdiff matrix`` read it. ``read``, not the schema, checks whether a suite, release or
+client is known.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """
 The matrix document: rows, columns, cells and their evidence. JSON is its stored form and the source of all other formats.
 
-schemaVersion is semantic. ``python -m rocketdiff.matrix.document > fixtures/schema/matrix-1.json`` writes the published JSON
-Schema; a test compares it.
+schemaVersion is semantic.
 """
 
 from dataclasses import dataclass
