@@ -244,6 +244,9 @@ LESS_OFTEN = Signature(
     "an outcome is less frequent for sends of {subject} than for those of {baseline}",
     place="WHAT",
 )
+SLOWER = Signature(
+    "pace.slower", "pace", "messages of {subject} get through later than those of {baseline}", place="TIME"
+)
 GROUP_IN_TWO_QUEUES = Signature(
     "order.group-in-two-queues", "order", "messages of a group from {subject} are stored in two queues"
 )
