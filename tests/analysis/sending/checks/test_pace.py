@@ -14,6 +14,7 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended
+from tests.analysis.synthetic import MANIFEST
 from tests.analysis.trace_builders import trace
 
 PERIOD = 10 * MS
