@@ -111,7 +111,7 @@ def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
     idle = SimpleNamespace(all=(), security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
-    for name in ("CaseRelays", "StallWatch", "ConnectionWatch"):
+    for name in ("CaseRelays", "StallWatch", "ConnectionWatch", "ResourceWatch"):
         monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.ScheduleThread", lambda *_: ended)
     monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *_: QUIET)
