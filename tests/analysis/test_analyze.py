@@ -15,12 +15,12 @@ NewRun = Callable[..., RunDirectory]
 
 
 def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
-    """Evidence covers the scenario's checks, three implicit ones and two pools."""
+    """Evidence covers the scenario's checks, four implicit ones and two pools."""
     run = new_run()
     answered = [(item.case, item.check) for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
     case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
     assert answered == [
-        *((case, check) for check in (*Story().checks, "outcomes", "protocol", "validity")),
+        *((case, check) for check in (*Story().checks, "outcomes", "resources", "protocol", "validity")),
         (pool, "timing"),
         (pool, "failover-time"),
     ]
@@ -30,7 +30,7 @@ def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) ->
     """An implicit check that the runner also plans is answered once."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
     answered = [item.check for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
-    assert answered == ["loss", "protocol", "validity", "outcomes"]
+    assert answered == ["loss", "protocol", "validity", "outcomes", "resources"]
 
 
 def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:

@@ -45,12 +45,12 @@ def answers(*facts: Any, entry: CaseEntry = PLANNED) -> dict[str, Evidence]:
     return {one.check: one for one in all_evidence([case(*facts, entry=entry)])}
 
 
-def test_planned_checks_are_answered_once_and_three_always() -> None:
+def test_planned_checks_are_answered_once_and_four_always() -> None:
     """Planned checks are answered once, in order, then the implicit ones."""
-    assert list(answers()) == ["loss", "timing", "outcomes", "protocol", "validity"]
+    assert list(answers()) == ["loss", "timing", "outcomes", "resources", "protocol", "validity"]
     twice = replace(PLANNED, checks=("validity", "loss"))
-    assert list(answers(entry=twice)) == ["validity", "loss", "outcomes", "protocol"]
-    assert len(all_evidence([case(entry=twice)])) == 4
+    assert list(answers(entry=twice)) == ["validity", "loss", "outcomes", "resources", "protocol"]
+    assert len(all_evidence([case(entry=twice)])) == 5
 
 
 def test_differences_of_unplanned_checks_are_reported() -> None:

@@ -122,6 +122,12 @@ class ResourceSample:
     waited_ns: int | None = None
     is_at_rest: bool = False
 
+    def cores_wanted_since(self, earlier: "ResourceSample") -> float:
+        """Return the share of a core that its threads used, or waited for, since an earlier sample; 0 if unknown."""
+        wanted_ns = [(each.cpu_ns or 0) + (each.waited_ns or 0) for each in (earlier, self)]
+        is_known = self.cpu_ns is not None and earlier.cpu_ns is not None
+        return (wanted_ns[1] - wanted_ns[0]) / max(1, self.at_ns - earlier.at_ns) if is_known else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:

@@ -29,6 +29,13 @@ AT_REST_EVERY_S = 0.25
 tell an idle process from one that spins in every one of the five intervals.
 """
 
+MOST_AT_REST = 17
+STILL_AT_WORK = 0.1
+"""
+Samples at rest go on, for 4 s at most, while a client wants this share of a core: on a crowded machine a JVM still compiles
+what the sends made hot.
+"""
+
 MOST_KEPT = 48
 """Samples stored of those before rest, evenly spaced from the first on, besides the last of them."""
 
@@ -69,9 +76,14 @@ class ResourceWatch:
     def _watch(self) -> None:
         while not self._over.wait(EVERY_S):
             self._look()
-        for number in range(SAMPLES_AT_REST if self._is_at_rest else 0):
+        for number in range(MOST_AT_REST if self._is_at_rest else 0):
+            if number >= SAMPLES_AT_REST and not self._is_any_at_work():
+                return
             time.sleep(AT_REST_EVERY_S if number else 0.0)
             self._look(is_at_rest=True)
+
+    def _is_any_at_work(self) -> bool:
+        return any(last.cores_wanted_since(one) >= STILL_AT_WORK for *_, one, last in self._samples.values())
 
     def _look(self, *, is_at_rest: bool = False) -> None:
         for member, usage in self._clients.items():

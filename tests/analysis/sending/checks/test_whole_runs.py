@@ -18,7 +18,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import Breach, ConnectionSample, stamped
+from rocketdiff.traces.manifest import Breach, ConnectionSample, ResourceSample, stamped
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.stories import (
@@ -406,6 +406,52 @@ def test_connections_left_open(
     )
 
 
+def resources(pauses: Sequence[Pause], leak: int = 0, spins: float = 0.0) -> tuple[ResourceSample, ...]:
+    """
+    Samples of one arm, with memory and descriptors that stay.
+
+    leak: threads left behind at the end of each pause. spins: share of a core used from the end of the first pause on.
+    """
+    ends_ms = sorted(pause.at_ms + pause.for_ms for pause in pauses)
+    rest_ms = 60_000
+    times_ms = [-200, *range(0, rest_ms, 1_500), *range(rest_ms, rest_ms + 1_500, 250)]
+    return tuple(
+        ResourceSample(
+            ORIGIN_NS + at_ms * MS,
+            30 + leak * sum(end_ms <= at_ms for end_ms in ends_ms),
+            round(spins * max(0, at_ms - min(ends_ms, default=rest_ms)) * MS),
+            120 << 20,
+            118,
+            0,
+            at_ms >= rest_ms,
+        )
+        for at_ms in times_ms
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ({}, set()),
+        ({"leak": 4}, set()),
+        ({"leak": 10}, {"resources.threads-grow"}),
+        ({"spins": 0.05}, set()),
+        ({"spins": 0.9}, {"resources.busy-at-rest"}),
+        ({"leak": 10, "spins": 0.9}, {"resources.threads-grow", "resources.busy-at-rest"}),
+    ],
+    ids=["faithful", "a pool", "a leak", "idle", "spins", "both"],
+)
+def test_leaked_threads_and_busy_loops(
+    use: Mapping[str, Any], found: set[str], new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """Threads left by failures, and a loop that never ends, diverge in a run whose sends are all correct."""
+    run = new_run([PLAIN], **faithful("5.3.3"))
+    samples = {"baseline": resources(PLAIN.pauses), "candidate": resources(PLAIN.pauses, **use)}
+    run.change(1, lambda entry: replace(entry, resources=samples))
+    ended = ending_of(RunDirectory.open(run.path))
+    assert (ended.judgement.exit_code, found_in(ended)) == (ExitCode.DIVERGES if found else ExitCode.CONFORMS, found)
+
+
 @dataclass(frozen=True)
 class Begins(Story):
     """A calm case whose candidate starts only at allowed queues; 5.3.2 decides as 5.3.3 in calm."""
@@ -533,7 +579,8 @@ def test_a_difference_of_an_unplanned_check_is_reported(new_run: NewRun, evidenc
     (divergence,) = evidence["calm", "loss"].divergences
     assert (divergence.signature, divergence.count) == ("loss.acknowledged-not-stored", 1)
     assert evidence["calm", "loss"].severity is Severity.MUST
-    assert {check for _, check in evidence} == {"queue-choice", "loss", "protocol", "validity", "outcomes"}
+    implicit = {"protocol", "validity", "outcomes", "resources"}
+    assert {check for _, check in evidence} == {"queue-choice", "loss", *implicit}
 
 
 def test_an_example_shows_the_attempts_of_both_arms(new_run: NewRun, evidence_of: EvidenceOf) -> None:
