@@ -247,6 +247,7 @@ LESS_OFTEN = Signature(
 THREADS_GROW = Signature("resources.threads-grow", "resources", "{subject} keeps more and more threads")
 FILES_GROW = Signature("resources.files-grow", "resources", "{subject} leaves more and more files open")
 MEMORY_GROWS = Signature("resources.memory-grows", "resources", "{subject} needs more and more memory")
+PROCESSOR_GROWS = Signature("resources.processor-grows", "resources", "{subject} uses more and more of the processor")
 BUSY_AT_REST = Signature(
     "resources.busy-at-rest", "resources", "{subject} keeps the processor busy when it has nothing to do"
 )
