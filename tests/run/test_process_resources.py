@@ -1,5 +1,6 @@
 """What a program's process uses, sampled from outside; unknown is not zero, and times never go back."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -95,12 +96,13 @@ def test_times_of_ended_threads_still_count() -> None:
     assert samples[-1].threads == samples[0].threads
 
 
-def test_an_ended_process_has_no_numbers() -> None:
-    """A process that has ended has no numbers, and the watch goes on."""
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_an_ended_process_has_no_numbers(*, is_waited_for: bool) -> None:
+    """A process that has ended has no numbers, also before its parent has asked for its end, and the watch goes on."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        gone.wait()
-    with ResourceWatch({CANDIDATE: gone.pid}) as watch:
-        watch.rest()
+        os.waitid(os.P_PID, gone.pid, os.WEXITED | (0 if is_waited_for else os.WNOWAIT))
+        with ResourceWatch({CANDIDATE: gone.pid}) as watch:
+            watch.rest()
     samples = watch.seen[CANDIDATE]
     assert len([sample for sample in samples if sample.is_at_rest]) == SAMPLES_AT_REST
     assert {(sample.threads, sample.cpu_ns, sample.waited_ns) for sample in samples} == {(None, None, None)}

@@ -120,6 +120,8 @@ class _Usage:
         """Threads, resident bytes and open descriptors of one process. Raises psutil.Error and OSError."""
         process = self._known.get(pid) or self._known.setdefault(pid, psutil.Process(pid))
         with process.oneshot():
+            if process.status() == psutil.STATUS_ZOMBIE:  # ended, and only its parent has not asked
+                raise psutil.ZombieProcess(pid)
             cpu, memory, threads = process.cpu_times(), process.memory_info().rss, process.num_threads()
         self._cpu_ns[pid] = max(self._cpu_ns.get(pid, 0), round((cpu.user + cpu.system) * 1e9))
         for thread, waited_ns in _waited_ns(pid):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.checks.results import resources
 from rocketdiff.analysis.sending.checks.results.resources import AT_ONCE, SendsAtOnce
@@ -76,7 +76,7 @@ def case(
     used = {BASELINE: baseline, CANDIDATE: candidate}
     changes = {"origin_ns": 0, "duration_s": 10.0, "resources": used} | entry
     whole = replace(ENTRY, **changes)  # type: ignore[arg-type]  # names of fields
-    tallies = {(AT_ONCE, arm, "", "sends"): (at_once, 0.0) for arm in Arm}
+    tallies: dict[TallyKey, tuple[int, float]] = {(AT_ONCE, arm, "", "sends"): (at_once, 0.0) for arm in Arm}
     return CaseFacts("r1", SUBJECTS, whole, tallies=tallies, faults=tuple(faults))
 
 
@@ -197,7 +197,8 @@ def test_connections_to_servers_are_not_counted_as_files(held: Sequence[int | No
 
 def test_growth_without_faults_counts_from_the_first_third_on() -> None:
     """Without faults a leak goes on after the first third of the case; what starts in it is ordinary."""
-    early, late = (samples(threads=lambda seconds, at_s=at_s: 30 + 20 * (seconds > at_s)) for at_s in (2.5, 3.0))
+    early = samples(threads=lambda seconds: 30 + 20 * (seconds > 2.5))
+    late = samples(threads=lambda seconds: 30 + 20 * (seconds > 3.0))
     assert found(case(early, faults=())) == []
     assert found(case(late, faults=())) == [f"{THREADS} 20"]
 
