@@ -52,7 +52,7 @@ def test_planned_checks_are_answered_once_and_the_implicit_ones_always() -> None
     assert list(answers()) == ["loss", "timing", *IMPLICIT]
     twice = replace(PLANNED, checks=("validity", "loss"))
     assert list(answers(entry=twice)) == ["validity", "loss", *IMPLICIT[:-1]]
-    assert len(all_evidence([case(entry=twice)])) == 5
+    assert len(all_evidence([case(entry=twice)])) == 6
 
 
 def test_differences_of_unplanned_checks_are_reported() -> None:

@@ -28,7 +28,7 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     assert judged.judgement.exit_code is ExitCode.DIVERGES
     found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
     assert found == {"queue.out-of-turn/first": 87}
-    assert judged.judgement.counts.checks == 14
+    assert judged.judgement.counts.checks == 15
     reported = [guard for guard in judged.document.run.guards if not guard.held]
     assert [guard.name for guard in reported] == ["integrity"]
     assert "could not be checked" in reported[0].seen

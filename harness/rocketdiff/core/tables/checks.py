@@ -183,6 +183,13 @@ CHECKS = {
             is_implicit=True,
         ),
         Check(
+            "resources",
+            "The process of the client gives back threads, memory and files, and is idle when it has nothing to do.",
+            Concern.WAITING,
+            cluster_only="a script has no process of its own",
+            is_implicit=True,
+        ),
+        Check(
             "protocol",
             "The subject reports its sends in time, in order and without contradiction.",
             Concern.MESSAGES,

@@ -13,6 +13,7 @@ from rocketdiff.analysis.sending.checks.results import pace
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.traces.manifest import ResourceSample
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended
 from tests.analysis.synthetic import MANIFEST
 from tests.analysis.trace_builders import trace
@@ -49,9 +50,11 @@ def closed_loop(took: Took, sends: int = 400, threads: int = 1, **others: Any) -
     return {"sends": rows, "attempts": attempts}
 
 
-def facts_of(baseline: Any, candidate: Any, *faults: dict[str, Any], timeout_ms: int = 300) -> CaseFacts:
-    settings = replace(ENTRY.settings, send_msg_timeout_ms=timeout_ms)
-    entry = replace(ENTRY, sends_planned=400, origin_ns=0, settings=settings)
+def facts_of(baseline: Any, candidate: Any, *faults: dict[str, Any], waited_ns: int = 0) -> CaseFacts:
+    """waited_ns: time in which the candidate's threads had no core."""
+    settings = replace(ENTRY.settings, send_msg_timeout_ms=300)
+    samples = tuple(ResourceSample(at_ns, 30, 0, 0, 9, waited) for at_ns, waited in ((0, 0), (4 * S, waited_ns)))
+    entry = replace(ENTRY, sends_planned=400, origin_ns=0, settings=settings, resources={"candidate": samples})
     arms = {"baseline": baseline, "candidate": candidate}
     tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
     case = trace(entry, **tables, faults=list(faults))
@@ -106,6 +109,14 @@ def test_a_client_as_fast_conforms(story: str) -> None:
     facts = facts_of(closed_loop(usual), closed_loop(AS_FAST[story]))
     result, code = ended(pace.evaluate(facts))
     assert (signatures(facts), result.verdict, code) == ([], Verdict.CONFORMS, ExitCode.CONFORMS)
+
+
+@pytest.mark.parametrize(("waited_ms", "verdict"), [(2_900, Verdict.DIVERGES), (3_000, Verdict.INVALID)])
+def test_a_client_without_a_core_is_not_slow(waited_ms: int, verdict: Verdict) -> None:
+    """A client that lost 6 s in 400 sends may be as fast as the other if its threads waited for a core for half of them."""
+    slow = closed_loop(SLOWER["15 ms more"])
+    found = ended(pace.evaluate(facts_of(closed_loop(usual), slow, waited_ns=waited_ms * MS)))[0]
+    assert found.verdict is verdict
 
 
 def test_a_faster_candidate_conforms() -> None:

@@ -62,8 +62,14 @@ How much longer one client may need for all sends of a case. A faithful one diff
 allowed for besides: they may last as long as a call with all its retries.
 """
 
-SPAN, MOMENTS, SLOW = "span-s", "moments", "slow"
-"""Keys of tallies; the totals of moments are their medians in ms."""
+SPAN, MOMENTS, SLOW, LOST = "span-s", "moments", "slow", "lost-ms"
+"""Keys of tallies; totals are seconds, medians in ms, and the ms that the slower candidate lost."""
+
+OF_THE_LOST = 0.5
+"""
+Share of the lost time in which the candidate's threads could run but had no core, from which on the machine may be the cause:
+threads that wait for a core one after another lose all of it, threads of other tasks none.
+"""
 
 
 class Pace(CaseObserver):
@@ -96,7 +102,7 @@ class Pace(CaseObserver):
             compared[START][arm] = of.due, of.start - of.due, ~calm[arm] & ~of.waits
         for time, timed in compared.items():
             lasting = length * LONGER if time is DURATION else length
-            self._compare(time, timed, slow_moments(timed, limit, lasting, int(baseline.due.min())), limit)
+            self._compare(time, arms, timed, slow_moments(timed, limit, lasting, int(baseline.due.min())), limit)
 
     def _compare_all(self, arms: Mapping[Arm, Sends]) -> None:
         """Compare the time from when the first send was due until the last was through."""
@@ -107,22 +113,29 @@ class Pace(CaseObserver):
         attempts = 1 + max(settings.retry_times_when_send_failed, settings.retry_times_when_send_async_failed)
         last_ns = attempts * settings.send_msg_timeout_ms * NS_PER_MS
         if spans[Arm.CANDIDATE] > FAR_LONGER * spans[Arm.BASELINE] + last_ns:
+            lost_ms = (spans[Arm.CANDIDATE] - spans[Arm.BASELINE]) / NS_PER_MS
+            self._collector.count(NAME, str(Arm.CANDIDATE), ALL, LOST, total=lost_ms)
             self._differ(
                 ALL,
+                candidate,
                 (candidate.due, candidate.end - candidate.due, np.ones(candidate.due.size, dtype=np.bool_)),
                 expected=f"all sends through in little more than the baseline's {spans[Arm.BASELINE] / NS_PER_S:,.1f} s",
                 observed=f"{spans[Arm.CANDIDATE] / NS_PER_S:,.1f} s",
             )
 
-    def _compare(self, time: str, timed: Mapping[Arm, Timed], found: SlowMoments, limit: float) -> None:
+    def _compare(
+        self, time: str, arms: Mapping[Arm, Sends], timed: Mapping[Arm, Timed], found: SlowMoments, limit: float
+    ) -> None:
         moments = len(found.medians[Arm.BASELINE])
         for arm in Arm if moments else ():
             self._collector.count(NAME, str(arm), time, MOMENTS, n=moments, total=sum(found.medians[arm]) / NS_PER_MS)
             self._collector.count(NAME, str(arm), time, SLOW, n=len(found.slow[arm]))
         if found.is_candidate_slower:
+            self._collector.count(NAME, str(Arm.CANDIDATE), time, LOST, total=_lost_ns(arms, timed, found) / NS_PER_MS)
             usual_ms, worst_ms = (each / NS_PER_MS for each in found.worst)
             self._differ(
                 time,
+                arms[Arm.CANDIDATE],
                 timed[Arm.CANDIDATE],
                 expected=f"little more time than the baseline's {TIMES[time]}: in the worst moment a median of"
                 f" {usual_ms:,.1f} ms, three times that and {limit / NS_PER_MS:.0f} ms are allowed",
@@ -130,11 +143,10 @@ class Pace(CaseObserver):
                 f" {len(found.slow[Arm.BASELINE])}), a median of {worst_ms:,.1f} ms in the worst",
             )
 
-    def _differ(self, time: str, timed: Timed, *, expected: str, observed: str) -> None:
+    def _differ(self, time: str, sends: Sends, timed: Timed, *, expected: str, observed: str) -> None:
         """Note a difference at the candidate's send that took longest."""
         _, took, counts = timed
         place = int(np.argmax(np.where(counts, took, -1)))
-        sends = self._sends(Arm.CANDIDATE)
         self._collector.note(
             DifferenceFact(
                 check=NAME,
@@ -172,13 +184,42 @@ class Pace(CaseObserver):
         )
 
 
+def _lost_ns(arms: Mapping[Arm, Sends], timed: Mapping[Arm, Timed], found: SlowMoments) -> float:
+    """How far the candidate was behind in the worst moment, or how much longer its sends took in all, if that is more."""
+    took = {arm: float((sends.end - sends.start)[timed[arm][2]].sum()) for arm, sends in arms.items()}
+    return max(found.worst[1] - found.worst[0], took[Arm.CANDIDATE] - took[Arm.BASELINE])
+
+
 def evaluate(facts: CaseFacts) -> Evidence:
     """Return evidence with at most one difference for each compared time."""
     moments = facts.n(NAME, MOMENTS, arm=str(Arm.CANDIDATE))
-    standing, reason = Standing.DECISIVE, ""
-    if moments < FEWEST_SLOW:
+    standing, reason = Standing.DECISIVE, _starved(facts)
+    if reason:
+        standing = Standing.INVALID
+    elif moments < FEWEST_SLOW:
         standing, reason = Standing.NOT_APPLICABLE, f"the clients can be compared in {moments} moments only"
     return facts.evidence(NAME, standing, reason, decisions=moments, measures=tuple(_measures(facts)))
+
+
+def _starved(facts: CaseFacts) -> str:
+    """Why the machine may have made the candidate slow; empty if it did not, or nothing is known of it."""
+    samples = [
+        each
+        for each in facts.entry.resources.get(Arm.CANDIDATE, ())
+        if each.waited_ns is not None and not each.is_at_rest
+    ]
+    lost_ms = max(
+        (facts.mean(NAME, LOST, arm=str(Arm.CANDIDATE), phase=time) or 0 for time in (*TIMES, ALL)), default=0
+    )
+    if not samples or not lost_ms:
+        return ""
+    waited_ms = ((samples[-1].waited_ns or 0) - (samples[0].waited_ns or 0)) / NS_PER_MS
+    if waited_ms < OF_THE_LOST * lost_ms:
+        return ""
+    return (
+        f"{facts.subjects[Arm.CANDIDATE]} lost {lost_ms / 1e3:,.1f} s, but its threads had no core for"
+        f" {waited_ms / 1e3:,.1f} s: the machine may be the cause"
+    )
 
 
 def _measures(facts: CaseFacts) -> Iterator[Measure]:
