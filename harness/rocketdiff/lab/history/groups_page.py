@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rocketdiff.lab.history.changelog import BehaviourChange, changelog_data
+from rocketdiff.lab.history.changelog import changelog_data
 from rocketdiff.lab.history.groups import GroupsReport
 from rocketdiff.lab.history.lineage import Way
 from rocketdiff.lab.history.rule_table import COLUMNS, RuleRow
@@ -63,25 +63,35 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
     yield ""
     yield "## The rule in one table"
     yield ""
-    yield from _table(("Releases", *COLUMNS.values()), ((span(row.releases), *row.cells) for row in rows))
+    yield from _table(("Releases", *COLUMNS.values()), _rule_cells(rows))
     yield ""
     yield "## What changed between releases"
     yield ""
-    changes = ((str(step.edge), change) for step in report.edges for change in step.changes)
-    headings = ("Step", "Behaviour", "Depth", "What changed", "Why it matters", "Shown by")
-    yield from _table(headings, ((step, *_change_cells(change)) for step, change in changes))
+    yield f"`{SCRIPTS}` has the script of each behaviour. Why a behaviour matters is stated where it changes first."
+    yield ""
+    yield from _table(("Step", "Behaviour", "Depth", "What changed", "Why it matters"), _change_cells(report))
     yield ""
     quiet = ", ".join(str(step.edge) for step in report.edges if not step.changes)
     yield f"No observable change: {quiet}."
 
 
-def _change_cells(change: BehaviourChange) -> tuple[str, ...]:
-    matters = change.standard.about.matters if change.standard else ""
-    return change.behaviour, str(change.depth), change.sentence, matters, f"`{_shown_by(change)}`"
+def _rule_cells(rows: Sequence[RuleRow]) -> Iterator[tuple[str, ...]]:
+    """A cell that equals the one above it is "the same"."""
+    for row, above in zip(rows, (None, *rows), strict=False):
+        former = above.cells if above else ("",) * len(row.cells)
+        cells = ("the same" if cell == other else cell for cell, other in zip(row.cells, former, strict=True))
+        yield span(row.releases), *cells
 
 
-def _shown_by(change: BehaviourChange) -> str:
-    return f"{SCRIPTS}/{change.script.name}.json" if change.standard else canonical(change.script.script)
+def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
+    explained: set[str] = set()
+    for step, change in ((str(edge.edge), change) for edge in report.edges for change in edge.changes):
+        if not change.standard:
+            yield step, f"`{canonical(change.script.script)}`", str(change.depth), change.sentence, ""
+            continue
+        matters = "" if change.behaviour in explained else change.standard.about.matters
+        explained.add(change.behaviour)
+        yield step, change.behaviour, str(change.depth), change.sentence, matters
 
 
 def _table(headings: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
