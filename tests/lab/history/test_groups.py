@@ -85,6 +85,16 @@ def test_a_rule_that_goes_on_is_the_same() -> None:
     assert "| 4.7.1 | one | two |\n| 4.8.0 | the same | three |" in page
 
 
+def test_an_answer_that_changes_again_is_named_by_its_release() -> None:
+    """Where an answer changes again, the former one is named by its first release."""
+    standard = toy_standard("retry-walk", {"4.7.0": "one tick", "4.8.0": "a tick a queue", "4.9.0": "two ticks"})
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 2}})
+    report = groups_report(toy_executions(runner), corpus_of(runner, standard), (Depth.SELECTION,), RELEASES)
+    page = groups_page.markdown(report, ())
+    assert "now a tick a queue; before, one tick" in page
+    assert "now two ticks; before, as since 4.8.0" in page
+
+
 def test_long_stretches_are_shown_by_their_ends() -> None:
     """A range of more than three releases is written by its ends."""
     assert groups_page.span(("1", "2", "3")) == "1, 2, 3"
