@@ -85,10 +85,11 @@ def _rule_cells(rows: Sequence[RuleRow]) -> Iterator[tuple[str, ...]]:
 
 
 def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
-    """An answer that an earlier row has as new is named by its release, and each reason is given once."""
+    """A step and a reason are given once; an answer that an earlier row has as new is named by its release."""
     explained: set[str] = set()
     since: dict[tuple[str, str], str] = {}
-    for edge, change in ((step.edge, change) for step in report.edges for change in step.changes):
+    changes = ((step.edge, number, change) for step in report.edges for number, change in enumerate(step.changes))
+    for edge, number, change in changes:
         now, _, before = change.sentence.partition(_BEFORE)
         known = since.get((change.behaviour, before))
         since[change.behaviour, now.removeprefix("now ")] = edge.after
@@ -96,7 +97,7 @@ def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
         name = change.behaviour if change.standard else f"`{canonical(change.script.script)}`"
         matters = change.standard.about.matters if change.standard and name not in explained else ""
         explained.add(name)
-        yield str(edge), name, str(change.depth), sentence, matters
+        yield "" if number else str(edge), name, str(change.depth), sentence, matters
 
 
 def _table(headings: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
