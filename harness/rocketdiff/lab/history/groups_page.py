@@ -90,10 +90,10 @@ def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
     since: dict[tuple[str, str], str] = {}
     changes = ((step.edge, number, change) for step in report.edges for number, change in enumerate(step.changes))
     for edge, number, change in changes:
-        now, _, before = change.sentence.partition(_BEFORE)
+        now, _, before = change.sentence.removeprefix("now ").partition(_BEFORE)
         known = since.get((change.behaviour, before))
-        since[change.behaviour, now.removeprefix("now ")] = edge.after
-        sentence = f"{now}{_BEFORE}as since {known}" if known else change.sentence
+        since[change.behaviour, now] = edge.after
+        sentence = f"{now}{_BEFORE}as since {known}" if known else change.sentence.removeprefix("now ")
         name = change.behaviour if change.standard else f"`{canonical(change.script.script)}`"
         matters = change.standard.about.matters if change.standard and name not in explained else ""
         explained.add(name)
