@@ -28,6 +28,14 @@ def test_markdown_has_a_column_for_releases_that_answer_alike(matrix: MatrixDocu
     assert "go 2.1.2, quick, seed 20: expected go" in text
 
 
+def test_runs_that_differ_in_their_subject_share_a_command(matrix: MatrixDocument) -> None:
+    """Runs whose commands differ only in the subject are one line, which names the subjects."""
+    runs = [run for column in matrix.columns for run in column.runs]
+    lines = markdown.render(matrix).partition("## Runs\n\n")[2].partition("\n\n")[0].splitlines()
+    assert 0 < len(lines) < len(runs)
+    assert all(column.subject in "".join(lines) for column in matrix.columns if column.runs)
+
+
 def test_the_badge_counts_measured_clients(matrix: MatrixDocument) -> None:
     """The badge counts measured clients, and is grey if one is missing."""
     reported = badge.render(matrix)

@@ -82,10 +82,21 @@ def _runs(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     yield ""
     yield "## Runs"
     yield ""
-    for group in groups:
-        for column in group.columns:
-            for run in column.runs:
-                yield f"- {_escaped(column.subject)} against {_escaped(column.baseline)}: `{run.reproduce}`"
+    made = ((column.subject, run.reproduce) for group in groups for column in group.columns for run in column.runs)
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for subject, command in made:
+        alike.setdefault(_command_of_any(subject, command), []).append((subject, command))
+    for command, members in alike.items():
+        if len(members) == 1:
+            yield f"- `{members[0][1]}`"
+        else:
+            yield f"- `{command}`; SUBJECT: {_escaped(', '.join(subject for subject, _ in members))}"
+
+
+def _command_of_any(subject: str, command: str) -> str:
+    """Return the command with SUBJECT for the last mention of the subject, so that clients share it."""
+    before, named, after = command.rpartition(f"--subject {subject} ")
+    return f"{before}--subject SUBJECT {after}" if named else command
 
 
 def _escaped(text: str) -> str:

@@ -66,7 +66,7 @@ def test_pages_hold_groups_rule_and_changes() -> None:
     corpus = corpus_of(runner, WALK)
     report = groups_report(toy_executions(runner), corpus, (Depth.SELECTION,), RELEASES)
     rows = rule_rows(toy_executions(runner), (WALK,), corpus.golden, RELEASES)
-    reported = ["4.7.1 → 4.8.0", "now a tick a queue; before, one tick", "scripts/retry-walk.json"]
+    reported = ["4.7.1 → 4.8.0", "a tick a queue; before, one tick", "| retry-walk |"]
     page = groups_page.markdown(report, rows)
     assert all(part in page for part in reported)
     assert "| SA | 4.7.0, 4.7.1 |" in page
@@ -74,6 +74,25 @@ def test_pages_hold_groups_rule_and_changes() -> None:
     data = groups_page.groups_data(report)
     assert data["depths"][0]["groups"][1] == {"name": "SB", "releases": ["4.8.0", "4.9.0"]}
     assert data["edges"][0]["from"] == "4.7.1"
+
+
+def test_a_rule_that_goes_on_is_the_same() -> None:
+    """A cell of the rule table that equals the one above it is "the same"."""
+    rows = (RuleRow(("4.7.1",), ("one", "two")), RuleRow(("4.8.0",), ("one", "three")))
+    page = groups_page.markdown(
+        groups_report(toy_executions(by_table({})), corpus_of(by_table({})), (), RELEASES), rows
+    )
+    assert "| 4.7.1 | one | two |\n| 4.8.0 | the same | three |" in page
+
+
+def test_an_answer_that_changes_again_is_named_by_its_release() -> None:
+    """Where an answer changes again, the former one is named by its first release."""
+    standard = toy_standard("retry-walk", {"4.7.0": "one tick", "4.8.0": "a tick a queue", "4.9.0": "two ticks"})
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 2}})
+    report = groups_report(toy_executions(runner), corpus_of(runner, standard), (Depth.SELECTION,), RELEASES)
+    page = groups_page.markdown(report, ())
+    assert "a tick a queue; before, one tick" in page
+    assert "two ticks; before, as since 4.8.0" in page
 
 
 def test_long_stretches_are_shown_by_their_ends() -> None:

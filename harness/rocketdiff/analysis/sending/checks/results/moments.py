@@ -65,10 +65,22 @@ Timed = tuple[Ints, Ints, Mask]
 
 @dataclass(frozen=True, slots=True)
 class SlowMoments:
-    """Medians of the moments that both arms have, in order, and the places of those that are slow for an arm."""
+    """
+    Moments that both arms have, in order: when each begins, its median in each arm, and the places of those that are slow.
 
+    lasting_ns: each moment's.
+    """
+
+    begins_ns: Sequence[int]
     medians: Mapping[Arm, Sequence[float]]
     slow: Mapping[Arm, Sequence[int]]
+    lasting_ns: int
+
+    @property
+    def slow_span_ns(self) -> tuple[int, int]:
+        """Begin of the candidate's first slow moment, and end of its last."""
+        slow = self.slow[Arm.CANDIDATE]
+        return self.begins_ns[slow[0]], self.begins_ns[slow[-1]] + self.lasting_ns
 
     @property
     def is_candidate_slower(self) -> bool:
@@ -96,7 +108,7 @@ def slow_moments(timed: Mapping[Arm, Timed], limit_ns: float, moment_ns: int, or
         ]
         for arm, other in zip(Arm, reversed(Arm), strict=True)
     }
-    return SlowMoments(medians, slow)
+    return SlowMoments([origin_ns + moment * moment_ns for moment in both], medians, slow, moment_ns)
 
 
 def limit_ns(sends: Sends, calm: Mask) -> float:

@@ -11,7 +11,7 @@ duration of sends to brokers without a fault, and how late calls start that wait
 calm here: a client that knows its topic needs no route.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import SLOWER
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.traces.manifest import ResourceSample
 from rocketdiff.traces.schema import TableName
 
 NAME = "pace"
@@ -62,8 +63,8 @@ How much longer one client may need for all sends of a case. A faithful one diff
 allowed for besides: they may last as long as a call with all its retries.
 """
 
-SPAN, MOMENTS, SLOW, LOST = "span-s", "moments", "slow", "lost-ms"
-"""Keys of tallies; totals are seconds, medians in ms, and the ms that the slower candidate lost."""
+SPAN, MOMENTS, SLOW, LOST, SINCE, UNTIL = "span-s", "moments", "slow", "lost-ms", "since-ns", "until-ns"
+"""Keys of tallies; totals are seconds, medians in ms, the ms that the slower candidate lost, and when it lost them."""
 
 OF_THE_LOST = 0.5
 """
@@ -113,8 +114,9 @@ class Pace(CaseObserver):
         attempts = 1 + max(settings.retry_times_when_send_failed, settings.retry_times_when_send_async_failed)
         last_ns = attempts * settings.send_msg_timeout_ms * NS_PER_MS
         if spans[Arm.CANDIDATE] > FAR_LONGER * spans[Arm.BASELINE] + last_ns:
-            lost_ms = (spans[Arm.CANDIDATE] - spans[Arm.BASELINE]) / NS_PER_MS
-            self._collector.count(NAME, str(Arm.CANDIDATE), ALL, LOST, total=lost_ms)
+            self._lose(
+                ALL, spans[Arm.CANDIDATE] - spans[Arm.BASELINE], int(candidate.due.min()), int(candidate.end.max())
+            )
             self._differ(
                 ALL,
                 candidate,
@@ -131,7 +133,10 @@ class Pace(CaseObserver):
             self._collector.count(NAME, str(arm), time, MOMENTS, n=moments, total=sum(found.medians[arm]) / NS_PER_MS)
             self._collector.count(NAME, str(arm), time, SLOW, n=len(found.slow[arm]))
         if found.is_candidate_slower:
-            self._collector.count(NAME, str(Arm.CANDIDATE), time, LOST, total=_lost_ns(arms, timed, found) / NS_PER_MS)
+            since_ns, until_ns = found.slow_span_ns
+            if time is not DURATION:  # calls are late by what was lost before
+                since_ns = int(arms[Arm.CANDIDATE].due.min())
+            self._lose(time, _lost_ns(arms, timed, found), since_ns, until_ns)
             usual_ms, worst_ms = (each / NS_PER_MS for each in found.worst)
             self._differ(
                 time,
@@ -142,6 +147,10 @@ class Pace(CaseObserver):
                 observed=f"more in {len(found.slow[Arm.CANDIDATE])} of {moments} moments (the baseline in"
                 f" {len(found.slow[Arm.BASELINE])}), a median of {worst_ms:,.1f} ms in the worst",
             )
+
+    def _lose(self, time: str, lost_ns: float, since_ns: int, until_ns: int) -> None:
+        for key, total in ((LOST, lost_ns / NS_PER_MS), (SINCE, float(since_ns)), (UNTIL, float(until_ns))):
+            self._collector.count(NAME, str(Arm.CANDIDATE), time, key, total=total)
 
     def _differ(self, time: str, sends: Sends, timed: Timed, *, expected: str, observed: str) -> None:
         """Note a difference at the candidate's send that took longest."""
@@ -202,24 +211,28 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _starved(facts: CaseFacts) -> str:
-    """Why the machine may have made the candidate slow; empty if it did not, or nothing is known of it."""
-    samples = [
-        each
-        for each in facts.entry.resources.get(Arm.CANDIDATE, ())
-        if each.waited_ns is not None and not each.is_at_rest
-    ]
-    lost_ms = max(
-        (facts.mean(NAME, LOST, arm=str(Arm.CANDIDATE), phase=time) or 0 for time in (*TIMES, ALL)), default=0
-    )
-    if not samples or not lost_ms:
-        return ""
-    waited_ms = ((samples[-1].waited_ns or 0) - (samples[0].waited_ns or 0)) / NS_PER_MS
-    if waited_ms < OF_THE_LOST * lost_ms:
-        return ""
-    return (
-        f"{facts.subjects[Arm.CANDIDATE]} lost {lost_ms / 1e3:,.1f} s, but its threads had no core for"
-        f" {waited_ms / 1e3:,.1f} s: the machine may be the cause"
-    )
+    """Why the machine may have made the candidate slow; empty if it did not, or if nothing is known of it."""
+    arm = str(Arm.CANDIDATE)
+    for time in (*TIMES, ALL):
+        lost_ms, since_ns, until_ns = (facts.mean(NAME, key, arm=arm, phase=time) for key in (LOST, SINCE, UNTIL))
+        if lost_ms is None or since_ns is None or until_ns is None:
+            continue
+        waited_ms = _waited_ns(facts.entry.resources.get(arm, ()), since_ns, until_ns) / NS_PER_MS
+        if waited_ms >= OF_THE_LOST * lost_ms:
+            return (
+                f"{facts.subjects[Arm.CANDIDATE]} lost {lost_ms / 1e3:,.1f} s, but its threads had no core for"
+                f" {waited_ms / 1e3:,.1f} s meanwhile: the machine may be the cause"
+            )
+    return ""
+
+
+def _waited_ns(samples: Sequence[ResourceSample], since_ns: float, until_ns: float) -> int:
+    """Time that threads waited for a core, from the last sample before an interval to the first one after it."""
+    known = [sample for sample in samples if sample.waited_ns is not None]
+    before = [sample.waited_ns or 0 for sample in known if sample.at_ns <= since_ns]
+    after = [sample.waited_ns or 0 for sample in known if sample.at_ns >= until_ns]
+    all_of_it = [sample.waited_ns or 0 for sample in known]
+    return (after or all_of_it[-1:])[0] - (before or all_of_it[:1])[-1] if known else 0
 
 
 def _measures(facts: CaseFacts) -> Iterator[Measure]:
