@@ -131,13 +131,13 @@ def evaluate(facts: CaseFacts) -> Evidence:
     samples = {arm: facts.entry.resources.get(arm, ()) for arm in Arm}
     if not any(samples.values()):
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "no samples of the clients' processes in this run")
+    if facts.entry.breaches:
+        return facts.evidence(NAME, Standing.DECISIVE)
     unread = next((facts.subjects[arm] for arm in Arm if not _is_read(samples[arm])), None)
     if unread is not None:
         reason = f"the process of {unread} could not be read until every fault was over"
         return facts.evidence(NAME, Standing.INDECISIVE, reason)
     evidence = facts.evidence(NAME, Standing.DECISIVE, decisions=len(Arm) * 4, measures=tuple(_measures(facts)))
-    if facts.entry.breaches:
-        return evidence
     return replace(evidence, divergences=(*_growing(facts), *(tuple(_busy(facts)) or _busier(facts))))
 
 
