@@ -148,7 +148,7 @@ def test_ordinary_differences_of_processes_conform(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DEFECTS)
-def test_what_both_clients_do_is_no_difference(name: str) -> None:
+def test_growth_of_both_clients_is_no_difference(name: str) -> None:
     """A candidate that grows, or spins, as the baseline does conforms."""
     candidate, _ = DEFECTS[name]
     assert found(case(candidate, candidate)) == []
@@ -177,9 +177,9 @@ def test_how_many_threads_are_ordinary(grown: int, by_baseline: int, at_once: in
     ("mib", "by_baseline", "wanted"), [(256, 0, []), (257, 0, [MEMORY]), (356, 50, []), (357, 50, [MEMORY])]
 )
 def test_how_much_memory_is_ordinary(mib: int, by_baseline: int, wanted: list[str]) -> None:
-    """Ordinary are 256 MiB, and twice the baseline's growth, however many sends were under way."""
+    """Ordinary are 256 MiB, and twice the baseline's growth."""
     candidate, baseline = (samples(mib=from_fault_on(120, more)) for more in (mib, by_baseline))
-    assert found(case(candidate, baseline, at_once=500)) == wanted
+    assert found(case(candidate, baseline)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,44 @@ def test_growth_without_faults_counts_from_the_first_third_on() -> None:
     assert found(case(late, faults=())) == [f"{THREADS} 20"]
 
 
+@pytest.mark.parametrize(
+    ("since_s", "wanted"), [(0.4, []), (0.9, [f"{THREADS} 20"])], ids=["in the first second", "after it"]
+)
+def test_pools_may_start_in_the_first_second_beside_a_fault(since_s: float, wanted: list[str]) -> None:
+    """What starts in the first second is ordinary even if a fault began in it; the last sample of that second is at 0.5 s."""
+    grown = samples(threads=lambda seconds: 30 + 20 * (seconds > since_s))
+    assert found(case(grown, faults=(fault(S // 5, 2 * S),))) == wanted
+
+
+@pytest.mark.parametrize(("from_ms", "wanted"), [(5_500, [GROWS]), (5_501, [])])
+def test_work_is_compared_over_eight_intervals(from_ms: int, wanted: list[str]) -> None:
+    """Eight intervals of half a second between calm and rest show a growth of work, seven do not."""
+    busy = samples(cpu_s=lambda seconds: 4 + max(0, min(seconds, 9.8) - 5.5))
+    assert found(case(busy, faults=(fault(from_ms * MS, 7 * S),))) == wanted
+
+
+def test_growth_and_use_at_rest_are_measured() -> None:
+    """What each process grew by, and the share of a core that it used at rest, are measured."""
+    grown = samples(from_fault_on(30, 3), spins(3, 0.2), from_fault_on(120, 40), from_fault_on(118, 2))
+    measured = {one.name: (one.value, one.unit) for one in resources.evaluate(case(grown)).measures}
+    assert measured == {
+        **{f"{each}-grown baseline": (0, unit) for each, unit in UNITS.items()},
+        "processor-at-rest baseline": (0, "%"),
+        "threads-grown candidate": (3, "count"),
+        "files-grown candidate": (2, "count"),
+        "memory-grown candidate": (40, "MiB"),
+        "processor-at-rest candidate": (20, "%"),
+    }
+
+
+UNITS = {"threads": "count", "files": "count", "memory": "MiB"}
+
+
+def test_five_samples_at_rest_are_enough() -> None:
+    """Four intervals at rest decide."""
+    assert resources.evaluate(case(samples(at_rest=5))).standing is Standing.DECISIVE
+
+
 def test_a_difference_is_worded_with_both_clients() -> None:
     """A difference states the limit, the baseline's growth, the candidate's, and its level."""
     (grown, busy) = resources.evaluate(case(samples(from_fault_on(30, 16), spins(3)))).divergences
@@ -211,6 +249,9 @@ def test_a_difference_is_worded_with_both_clients() -> None:
     assert grown.example.expected == "at rest at most 5 threads more than before the first fault; java:5.3.3 has +0"
     assert grown.example.observed == "16 threads more, and 46 in all"
     assert busy.example.expected == "an idle process when all sends and faults are over; java:5.3.3 uses 0 % of a core"
+    (memory,) = resources.evaluate(case(samples(mib=from_fault_on(120, 300)))).divergences
+    assert memory.example is not None
+    assert memory.example.observed == "300 MiB more, and 420 in all"
     assert busy.example.observed == "100 % of a core for 1.2 s, and never less than 100 % used or waited for"
 
 
@@ -223,6 +264,7 @@ GONE = ResourceSample(11 * S, is_at_rest=True)
         ({}, Standing.NOT_APPLICABLE, "no samples"),
         ({BASELINE: CALM_CLIENT}, Standing.INDECISIVE, "python:5.3.3 could not be read"),
         ({BASELINE: CALM_CLIENT, CANDIDATE: (*CALM_CLIENT, GONE)}, Standing.INDECISIVE, "python:5.3.3"),
+        ({BASELINE: CALM_CLIENT, CANDIDATE: (ResourceSample(0, 8, 1, 1), *CALM_CLIENT)}, Standing.INDECISIVE, "python"),
         ({BASELINE: samples(at_rest=4), CANDIDATE: CALM_CLIENT}, Standing.INDECISIVE, "java:5.3.3"),
         ({BASELINE: (ResourceSample(0), *CALM_CLIENT), CANDIDATE: CALM_CLIENT}, Standing.INDECISIVE, "java:5.3.3"),
     ],

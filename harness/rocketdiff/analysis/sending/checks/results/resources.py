@@ -101,15 +101,12 @@ class _Resource:
     unit: str
     of: Callable[[ResourceSample], int | None]
     spare: int
-    follows_sends: bool = True
     divisor: int = 1
 
 
 THREADS = _Resource(THREADS_GROW, "threads", "count", lambda sample: sample.threads, SPARE_THREADS)
 FILES = _Resource(FILES_GROW, "files", "count", lambda sample: sample.files, SPARE_FILES)
-MEMORY = _Resource(
-    MEMORY_GROWS, "MiB", "MiB", lambda sample: sample.memory_bytes, SPARE_BYTES, follows_sends=False, divisor=1 << 20
-)
+MEMORY = _Resource(MEMORY_GROWS, "MiB", "MiB", lambda sample: sample.memory_bytes, SPARE_BYTES, divisor=1 << 20)
 
 
 class SendsAtOnce(CaseObserver):
@@ -131,20 +128,23 @@ def evaluate(facts: CaseFacts) -> Evidence:
     samples = {arm: facts.entry.resources.get(arm, ()) for arm in Arm}
     if not any(samples.values()):
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "no samples of the clients' processes in this run")
+    if facts.entry.breaches:
+        return facts.evidence(NAME, Standing.DECISIVE)
     unread = next((facts.subjects[arm] for arm in Arm if not _is_read(samples[arm])), None)
     if unread is not None:
         reason = f"the process of {unread} could not be read until every fault was over"
         return facts.evidence(NAME, Standing.INDECISIVE, reason)
     evidence = facts.evidence(NAME, Standing.DECISIVE, decisions=len(Arm) * 4, measures=tuple(_measures(facts)))
-    if facts.entry.breaches:
-        return evidence
     return replace(evidence, divergences=(*_growing(facts), *(tuple(_busy(facts)) or _busier(facts))))
 
 
 def _is_read(samples: Sequence[ResourceSample]) -> bool:
     """True if a process was read at the beginning and all the time at rest."""
     at_rest = [sample for sample in samples if sample.is_at_rest]
-    return len(at_rest) > LEAST_INTERVALS and all(sample.threads is not None for sample in (samples[0], *at_rest))
+    return len(at_rest) > LEAST_INTERVALS and all(
+        None not in (sample.threads, sample.cpu_ns, sample.memory_bytes, sample.files)
+        for sample in (samples[0], *at_rest)
+    )
 
 
 def _measures(facts: CaseFacts) -> Iterator[Measure]:
@@ -162,18 +162,17 @@ def _growing(facts: CaseFacts) -> Iterator[Divergence]:
         grown, ordinary = (_grown(facts, arm, resource) for arm in (Arm.CANDIDATE, Arm.BASELINE))
         if grown is None or ordinary is None:
             continue
-        limit = resource.spare + 2 * max(0, ordinary)
-        if resource.follows_sends:
-            limit += facts.n(AT_ONCE, arm=str(Arm.CANDIDATE))
+        limit = resource.spare + facts.n(AT_ONCE, arm=str(Arm.CANDIDATE)) + 2 * max(0, ordinary)
         if grown > limit:
             more, most = grown // resource.divisor, limit // resource.divisor
+            in_all = _amounts(_at_rest(facts, Arm.CANDIDATE), resource)[-1] // resource.divisor
             yield _divergence(
                 facts,
                 resource.signature,
                 1 if resource is MEMORY else more,
                 f"at rest at most {most:,} {resource.words} more than {_since(facts)}; {facts.subjects[Arm.BASELINE]} has "
                 f"{ordinary // resource.divisor:+,}",
-                f"{more:,} {resource.words} more, and {_at_most(facts, resource):,} in all",
+                f"{more:,} {resource.words} more, and {in_all:,} in all",
             )
 
 
@@ -181,19 +180,15 @@ def _since(facts: CaseFacts) -> str:
     return "before the first fault" if facts.faults else "in the beginning"
 
 
-def _at_most(facts: CaseFacts, resource: _Resource) -> int:
-    return (resource.of(_at_rest(facts, Arm.CANDIDATE)[-1]) or 0) // resource.divisor
-
-
 def _grown(facts: CaseFacts, arm: Arm, resource: _Resource) -> int | None:
-    """From the most in calm to the least at rest; None if not observed."""
-    before = [resource.of(sample) for sample in _in_calm(facts, arm)]
-    after = [resource.of(sample) for sample in _at_rest(facts, arm)]
-    seen, left = ([each for each in values if each is not None] for values in (before, after))
-    if not seen or len(left) < len(after) or not left:
-        return None
+    """From the most in calm to the least at rest; None if it cannot be known."""
+    before, left = (_amounts(samples, resource) for samples in (_in_calm(facts, arm), _at_rest(facts, arm)))
     connections = _connections_grown(facts, arm) if resource is FILES else 0
-    return None if connections is None else min(left) - max(seen) - connections
+    return None if connections is None else min(left) - max(before) - connections
+
+
+def _amounts(samples: Sequence[ResourceSample], resource: _Resource) -> list[int]:
+    return [amount for sample in samples if (amount := resource.of(sample)) is not None]
 
 
 def _connections_grown(facts: CaseFacts, arm: Arm) -> int | None:
@@ -203,7 +198,7 @@ def _connections_grown(facts: CaseFacts, arm: Arm) -> int | None:
     known = [each for each in held if each is not None]
     if len(known) < len(held):
         return None
-    return max(0, max(known, default=0) - known[0]) if known else 0
+    return max(known) - known[0] if known else 0
 
 
 def _in_calm(facts: CaseFacts, arm: Arm) -> list[ResourceSample]:
