@@ -114,9 +114,9 @@ class Pace(CaseObserver):
         attempts = 1 + max(settings.retry_times_when_send_failed, settings.retry_times_when_send_async_failed)
         last_ns = attempts * settings.send_msg_timeout_ms * NS_PER_MS
         if spans[Arm.CANDIDATE] > FAR_LONGER * spans[Arm.BASELINE] + last_ns:
-            self._lose(
-                ALL, spans[Arm.CANDIDATE] - spans[Arm.BASELINE], int(candidate.due.min()), int(candidate.end.max())
-            )
+            took = {arm: int((sends.end - sends.start).sum()) for arm, sends in arms.items()}
+            lost_ns = max(each[Arm.CANDIDATE] - each[Arm.BASELINE] for each in (spans, took))
+            self._lose(ALL, lost_ns, int(candidate.due.min()), int(candidate.end.max()))
             self._differ(
                 ALL,
                 candidate,
