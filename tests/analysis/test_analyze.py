@@ -18,12 +18,12 @@ NewRun = Callable[..., RunDirectory]
 
 
 def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
-    """Evidence covers the scenario's checks, three implicit ones and two pools."""
+    """Evidence covers the scenario's checks, the implicit ones and two pools."""
     run = new_run()
     answered = [(item.case, item.check) for item in analyze([run.path], master=WITHOUT_SPARK).evidence]
     case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
     assert answered == [
-        *((case, check) for check in (*Story().checks, "outcomes", "protocol", "validity")),
+        *((case, check) for check in (*Story().checks, "outcomes", "pace", "resources", "protocol", "validity")),
         (pool, "timing"),
         (pool, "failover-time"),
     ]

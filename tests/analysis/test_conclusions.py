@@ -20,6 +20,7 @@ from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, Stor
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.tables.checks import IMPLICIT
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
@@ -46,12 +47,12 @@ def answers(*facts: Any, entry: CaseEntry = PLANNED) -> dict[str, Evidence]:
     return {one.check: one for one in all_evidence([case(*facts, entry=entry)])}
 
 
-def test_planned_checks_are_answered_once_and_three_always() -> None:
+def test_planned_checks_are_answered_once_and_the_implicit_ones_always() -> None:
     """Planned checks are answered once, in order, then the implicit ones."""
-    assert list(answers()) == ["loss", "timing", "outcomes", "protocol", "validity"]
+    assert list(answers()) == ["loss", "timing", *IMPLICIT]
     twice = replace(PLANNED, checks=("validity", "loss"))
-    assert list(answers(entry=twice)) == ["validity", "loss", "outcomes", "protocol"]
-    assert len(all_evidence([case(entry=twice)])) == 4
+    assert list(answers(entry=twice)) == ["validity", "loss", *IMPLICIT[:-1]]
+    assert len(all_evidence([case(entry=twice)])) == 6
 
 
 def test_differences_of_unplanned_checks_are_reported() -> None:

@@ -19,7 +19,7 @@ def test_validity_leads_a_report() -> None:
     """
     A report begins with ``validity``, which can void all else, then the checks of every case, then the others in table order.
     """
-    assert REPORT_ORDER[:4] == ("validity", "protocol", "outcomes", "queue-choice")
+    assert REPORT_ORDER[:3] == ("validity", "protocol", "resources")
     assert sorted(REPORT_ORDER) == sorted(CHECKS)
 
 

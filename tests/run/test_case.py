@@ -121,7 +121,7 @@ def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     """A case without clients, whose schedule has two problems when stopped."""
     idle = SimpleNamespace(all=(), security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
-    for name in ("CaseRelays", "StallWatch", "ConnectionWatch"):
+    for name in ("CaseRelays", "StallWatch", "ConnectionWatch", "ResourceWatch"):
         monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.ScheduleThread", lambda *_: ended)
     monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *_: QUIET)

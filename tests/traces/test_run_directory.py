@@ -17,7 +17,7 @@ from rocketdiff.core.arm import CANDIDATE, Arm
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import Plan
-from rocketdiff.traces.manifest import Breach, CaseStatus, stamped
+from rocketdiff.traces.manifest import Breach, CaseStatus, ResourceSample, stamped
 from rocketdiff.traces.reader import has_table, read_table, sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -57,6 +57,24 @@ def test_tables_are_sorted_whatever_the_order_of_arrival(complete_run: RunDirect
     stored = read_table(complete_run, TableName.STORED, 1, Arm.BASELINE)
     assert stored.column("queue_offset").to_pylist() == [0, 1, 2, 3, 0]
     assert stored.column("send").to_pylist() == [0, 1, 2, 3, None]
+
+
+def test_samples_of_resources_are_kept_and_an_older_run_has_none(new_run: NewRun) -> None:
+    """Samples of a client's resources are read as written, unknown numbers too; a run of schema 1.8 has none."""
+    taken = (
+        ResourceSample(1, 12, 30, 1 << 20, 9, 4),
+        ResourceSample(2),
+        ResourceSample(3, 12, 31, 1 << 20, 9, None, True),
+    )
+    run = new_run()
+    sample.record_case(run)
+    run.case(1).seal()
+    run.case(1).complete(resources={CANDIDATE: taken})
+    assert RunDirectory.open(run.path).entry(1).resources == {"candidate": taken}
+    content = json.loads((run.path / "run.json").read_text()) | {"schema": "1.8"}
+    del content["cases"][0]["resources"]
+    (run.path / "run.json").write_bytes(stamped(content))
+    assert RunDirectory.open(run.path).entry(1).resources == {}
 
 
 def test_run_can_be_moved(complete_run: RunDirectory, tmp_path: Path) -> None:

@@ -102,6 +102,32 @@ class ConnectionSample:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceSample:
+    """
+    What one client's processes used at ``at_ns`` of the monotonic clock; no numbers if they had ended or could not be read.
+
+    threads; cpu_ns: processor time since they started, in user and system mode; memory_bytes: resident; files: open
+    descriptors, sockets included; waited_ns: sum over their threads of the time since they started in which a thread could
+    run but had no core, None where the kernel does not count it. is_at_rest: all sends and faults have ended. Neither time
+    goes back when a thread or a child process ends.
+    """
+
+    at_ns: int
+    threads: int | None = None
+    cpu_ns: int | None = None
+    memory_bytes: int | None = None
+    files: int | None = None
+    waited_ns: int | None = None
+    is_at_rest: bool = False
+
+    def cores_wanted_since(self, earlier: "ResourceSample") -> float:
+        """Return the share of a core that its threads used, or waited for, since an earlier sample; 0 if unknown."""
+        wanted_ns = [(each.cpu_ns or 0) + (each.waited_ns or 0) for each in (earlier, self)]
+        is_known = self.cpu_ns is not None and earlier.cpu_ns is not None
+        return (wanted_ns[1] - wanted_ns[0]) / max(1, self.at_ns - earlier.at_ns) if is_known else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CaseEntry:
     """
     One case of the run.
@@ -112,7 +138,8 @@ class CaseEntry:
     …). reason: why the case was aborted. breaches: violations of the line protocol by member; a result, not an error. files:
     digest of each sealed table, by path. connections: samples by member, since 1.4; empty if none were taken.
     attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
-    longer than the scenario says. role: of the clients under test, since 1.8.
+    longer than the scenario says. role: of the clients under test, since 1.8. resources: samples by member, since 1.9; empty
+    if none were taken.
     """
 
     number: int
@@ -144,6 +171,7 @@ class CaseEntry:
     connections: dict[str, tuple[ConnectionSample, ...]] = field(default_factory=dict)
     attempt_timeout_ms: int = 0
     role: ClientRole = ClientRole.PRODUCER
+    resources: dict[str, tuple[ResourceSample, ...]] = field(default_factory=dict)
 
     @property
     def lost_arms(self) -> tuple[Arm, ...]:
@@ -278,7 +306,7 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
         if not 0 <= wall_ms < _END_OF_TIME_MS:
             yield f"a run at {wall_ms} ms since 1970"
     for entry in manifest.cases:
-        for name in (*entry.breaches, *entry.connections):
+        for name in (*entry.breaches, *entry.connections, *entry.resources):
             if not _is_member(name):
                 yield f"a member named {shown(name)} in case {entry.number}"
         if entry.status is CaseStatus.COMPLETE and (len(entry.arms) != len(Arm) or entry.origin_ns is None):

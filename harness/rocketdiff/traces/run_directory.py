@@ -40,6 +40,7 @@ from rocketdiff.traces.manifest import (
     CaseStatus,
     ClockAnchor,
     ConnectionSample,
+    ResourceSample,
     RunManifest,
     decode_manifest,
     encode_manifest,
@@ -193,10 +194,12 @@ class CaseDirectory:
         guards: Sequence[Guard] = (),
         measured: dict[str, int | float] | None = None,
         connections: Mapping[Member, tuple[ConnectionSample, ...]] | None = None,
+        resources: Mapping[Member, tuple[ResourceSample, ...]] | None = None,
     ) -> CaseEntry:
         """Declare this case done and its tables sealed."""
-        samples = {str(member): seen for member, seen in (connections or {}).items()}
-        self._run.change(self.number, lambda entry: replace(entry, connections=samples))
+        held = {str(member): seen for member, seen in (connections or {}).items()}
+        used = {str(member): seen for member, seen in (resources or {}).items()}
+        self._run.change(self.number, lambda entry: replace(entry, connections=held, resources=used))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(

@@ -54,9 +54,9 @@ class CaseFacts:
         """Count of a check's keys (none: all), over all arms and phases unless given."""
         return sum(n for n, _ in self._matching(check, keys, arm, phase))
 
-    def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
+    def mean(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> float | None:
         """Mean of the tallied values; None without a count."""
-        rows = list(self._matching(check, keys, arm, None))
+        rows = list(self._matching(check, keys, arm, phase))
         count = sum(n for n, _ in rows)
         return sum(total for _, total in rows) / count if count else None
 

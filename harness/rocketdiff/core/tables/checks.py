@@ -176,6 +176,20 @@ CHECKS = {
             is_implicit=True,
         ),
         Check(
+            "pace",
+            "A message gets through as soon after it is due as the other client's.",
+            Concern.WAITING,
+            cluster_only=_NO_SCATTER,
+            is_implicit=True,
+        ),
+        Check(
+            "resources",
+            "The process of the client gives back threads, memory and files, and is idle when it has nothing to do.",
+            Concern.WAITING,
+            cluster_only="a script has no process of its own",
+            is_implicit=True,
+        ),
+        Check(
             "protocol",
             "The subject reports its sends in time, in order and without contradiction.",
             Concern.MESSAGES,

@@ -244,6 +244,16 @@ LESS_OFTEN = Signature(
     "an outcome is less frequent for sends of {subject} than for those of {baseline}",
     place="WHAT",
 )
+SLOWER = Signature(
+    "pace.slower", "pace", "messages of {subject} get through later than those of {baseline}", place="TIME"
+)
+THREADS_GROW = Signature("resources.threads-grow", "resources", "{subject} keeps more and more threads")
+FILES_GROW = Signature("resources.files-grow", "resources", "{subject} leaves more and more files open")
+MEMORY_GROWS = Signature("resources.memory-grows", "resources", "{subject} needs more and more memory")
+PROCESSOR_GROWS = Signature("resources.processor-grows", "resources", "{subject} uses more and more of the processor")
+BUSY_AT_REST = Signature(
+    "resources.busy-at-rest", "resources", "{subject} keeps the processor busy when it has nothing to do"
+)
 GROUP_IN_TWO_QUEUES = Signature(
     "order.group-in-two-queues", "order", "messages of a group from {subject} are stored in two queues"
 )

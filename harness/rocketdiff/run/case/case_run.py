@@ -26,6 +26,7 @@ from rocketdiff.core.tables.fault import KILLS, FaultRecord
 from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.guards import CaseMeasurements, WireReport
 from rocketdiff.run.case.open_connections import ConnectionWatch, endpoints_of
+from rocketdiff.run.case.process_resources import ResourceWatch
 from rocketdiff.run.case.relays import CaseRelays
 from rocketdiff.run.case.role_run import RoleRun
 from rocketdiff.run.case.stall_watch import StallWatch
@@ -70,6 +71,7 @@ class CaseRun:
     relays: CaseRelays = field(init=False)
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
+    resources: ResourceWatch = field(init=False)
 
     def run(self, stack: ExitStack) -> None:
         """Start every member, let them go together, inject the faults, wait, heal."""
@@ -90,6 +92,7 @@ class CaseRun:
         pids = {member: subject.pid for member, subject in self.programs.items()}
         self.stalls = stack.enter_context(StallWatch(pids))
         self.connections = stack.enter_context(self._connection_watch())
+        self.resources = stack.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
         self._go()
         faults = with_relays(self.relays.all, self.relays.security)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
@@ -101,6 +104,7 @@ class CaseRun:
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
         self.connections.rest()
+        self.resources.rest()
         self.role.drain_meanwhile()
 
     @property

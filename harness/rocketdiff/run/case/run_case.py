@@ -60,7 +60,8 @@ def run_case(
             raise cause from error
         raise
     guards = (*run.role.guards(), *guards_of(run.measurements()))
-    directory.complete(guards=guards, measured=run.role.measured(), connections=run.connections.seen)
+    connections, resources = run.connections.seen, run.resources.seen
+    directory.complete(guards=guards, measured=run.role.measured(), connections=connections, resources=resources)
     ended = run.role.operations()
     took_s = time.monotonic() - began
     emit(listeners, CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))

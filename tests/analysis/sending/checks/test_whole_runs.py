@@ -5,7 +5,7 @@ Faithful clients of each mode and generation of rules, and defects that the bank
 have. Limits and cases stand in the check's own file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.traces.manifest import ResourceSample
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.stories import (
@@ -201,3 +202,49 @@ def test_a_defect_ends_in_exit_code_1(name: str, new_run: NewRun, ending_of: End
     subjects = faithful(defect.release) | ({"candidate": defect.candidate} if defect.candidate else {})
     ended = ending_of(new_run([defect.story], **subjects, change=defect.change))
     assert (ended.judgement.exit_code, found_in(ended)) == (ExitCode.DIVERGES, defect.found)
+
+
+def resources(pauses: Sequence[Pause], leak: int = 0, spins: float = 0.0) -> tuple[ResourceSample, ...]:
+    """
+    Samples of one arm, with memory and descriptors that stay.
+
+    leak: threads left behind at the end of each pause. spins: share of a core used from the end of the first pause on.
+    """
+    ends_ms = sorted(pause.at_ms + pause.for_ms for pause in pauses)
+    rest_ms = 60_000
+    times_ms = [-200, *range(0, rest_ms, 1_500), *range(rest_ms, rest_ms + 1_500, 250)]
+    return tuple(
+        ResourceSample(
+            ORIGIN_NS + at_ms * MS,
+            30 + leak * sum(end_ms <= at_ms for end_ms in ends_ms),
+            round(spins * max(0, at_ms - min(ends_ms, default=rest_ms)) * MS),
+            120 << 20,
+            118,
+            0,
+            at_ms >= rest_ms,
+        )
+        for at_ms in times_ms
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ({}, set()),
+        ({"leak": 4}, set()),
+        ({"leak": 10}, {"resources.threads-grow"}),
+        ({"spins": 0.05}, set()),
+        ({"spins": 0.9}, {"resources.busy-at-rest"}),
+        ({"leak": 10, "spins": 0.9}, {"resources.threads-grow", "resources.busy-at-rest"}),
+    ],
+    ids=["faithful", "a pool", "a leak", "idle", "spins", "both"],
+)
+def test_leaked_threads_and_busy_loops(
+    use: Mapping[str, Any], found: set[str], new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """Threads left by failures, and a loop that never ends, diverge in a run whose sends are all correct."""
+    run = new_run([PLAIN], **faithful("5.3.3"))
+    samples = {"baseline": resources(PLAIN.pauses), "candidate": resources(PLAIN.pauses, **use)}
+    run.change(1, lambda entry: replace(entry, resources=samples))
+    ended = ending_of(RunDirectory.open(run.path))
+    assert (ended.judgement.exit_code, found_in(ended)) == (ExitCode.DIVERGES if found else ExitCode.CONFORMS, found)

@@ -5,7 +5,7 @@ from typing import Any
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.sending.checks.by_rules import attempts, avoidance, callbacks, error_kind, queue_choice
 from rocketdiff.analysis.sending.checks.durations import failover_time, timing
-from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
+from rocketdiff.analysis.sending.checks.results import outcomes_evaluation, pace, resources
 from rocketdiff.analysis.sending.checks.storage import content, delay, duplication, loss, order
 
 SENDING_CODES: tuple[CheckCode[Any, Any], ...] = (
@@ -22,4 +22,6 @@ SENDING_CODES: tuple[CheckCode[Any, Any], ...] = (
     callbacks.CODE,
     delay.CODE,
     outcomes_evaluation.CODE,
+    pace.CODE,
+    resources.CODE,
 )

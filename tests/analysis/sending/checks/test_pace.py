@@ -1,0 +1,184 @@
+"""How much later than the other client's messages of a client may get through."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.conclusions import case_facts
+from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.sending.checks.results import pace
+from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.traces.manifest import ResourceSample
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended
+from tests.analysis.synthetic import MANIFEST
+from tests.analysis.trace_builders import trace
+
+PERIOD = 10 * MS
+
+OF_BROKER_B = {"episode": 1, "kind": "pause", "node": "broker-b"}
+
+Took = Callable[[int], int]
+"""How long the send with this number keeps its thread, in ns."""
+
+
+def pause(begin_s: float, end_s: float, **others: Any) -> dict[str, Any]:
+    begin, end = int(begin_s * S), int(end_s * S)
+    began = dict.fromkeys(("inject_ns", "injected_ns", "proven_ns"), begin)
+    return OF_BROKER_B | began | dict.fromkeys(("heal_ns", "healed_ns", "heal_proven_ns"), end) | others
+
+
+def closed_loop(took: Took, sends: int = 400, threads: int = 1, **others: Any) -> dict[str, list[dict[str, Any]]]:
+    """
+    The sends of an arm, one due every 10 ms; each thread waits for its last call.
+
+    Every second send goes to broker-b. An asynchronous call keeps its thread for the time given, and is through then.
+    """
+    free, rows, attempts = [0] * threads, [], []
+    for number in range(sends):
+        due, thread = number * PERIOD, number % threads
+        start = max(due, free[thread])
+        free[thread] = end = start + took(number)
+        broker = "broker-b" if number % 2 else "broker-a"
+        times = {"send": number, "thread": thread, "start_ns": start, "end_ns": end, "broker": broker}
+        rows.append(times | {"due_ns": due} | others)
+        attempts.append(times)
+    return {"sends": rows, "attempts": attempts}
+
+
+def facts_of(baseline: Any, candidate: Any, *faults: dict[str, Any], waited_ns: int = 0) -> CaseFacts:
+    """waited_ns: time in which the candidate's threads had no core."""
+    settings = replace(ENTRY.settings, send_msg_timeout_ms=300)
+    samples = tuple(ResourceSample(at_ns, 30, 0, 0, 9, waited) for at_ns, waited in ((0, 0), (4 * S, waited_ns)))
+    entry = replace(ENTRY, sends_planned=400, origin_ns=0, settings=settings, resources={"candidate": samples})
+    arms = {"baseline": baseline, "candidate": candidate}
+    tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
+    case = trace(entry, **tables, faults=list(faults))
+    manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(entry,))
+    (facts,) = case_facts([manifest], summarise(judge_case(case, wanted=[pace.NAME])))
+    return facts
+
+
+def signatures(facts: CaseFacts) -> list[str]:
+    return [one.signature for each in facts.divergences.values() for one in each]
+
+
+def usual(number: int) -> int:
+    """From 1 to 3 ms, and a stall of 100 ms now and then."""
+    return 100 * MS if number % 130 == 7 else (1 + number % 3) * MS
+
+
+SLOWER = {
+    "each send 0.1 ms slower than the last": lambda n: usual(n) + n * MS // 10,
+    "never over fifty sends a second": lambda _: 20 * MS,
+    "15 ms more": lambda n: usual(n) + 15 * MS,
+    "slow after half of the case": lambda n: usual(n) + (20 * MS if n > 200 else 0),
+    "one send in five takes 120 ms": lambda n: 120 * MS if n % 5 == 0 else usual(n),
+    "stands still for a second and a half": lambda n: 1_500 * MS if n == 100 else usual(n),
+}
+"""Defects of a client, by how long its sends take."""
+
+AS_FAST = {
+    "equal": usual,
+    "1 ms more": lambda n: usual(n) + MS,
+    "twice as long": lambda n: usual(n) + (1 + n % 3) * MS,
+    "a stall of half a second": lambda n: 500 * MS if n == 100 else usual(n),
+    "four stalls of 200 ms": lambda n: 200 * MS if n % 100 == 50 else usual(n),
+    "slow for the first half of a second": lambda n: usual(n) + (20 * MS if n < 30 else 0),
+    "faster": lambda _: MS,
+}
+"""What a machine or a language does to a faithful client."""
+
+
+@pytest.mark.parametrize("defect", SLOWER)
+def test_a_slower_client_diverges(defect: str) -> None:
+    """A client whose messages are late in over a quarter of a calm case diverges, exit code 1."""
+    facts = facts_of(closed_loop(usual), closed_loop(SLOWER[defect]))
+    assert "pace.slower/delay" in signatures(facts)
+    result, code = ended(pace.evaluate(facts))
+    assert (result.verdict, code) == (Verdict.DIVERGES, ExitCode.DIVERGES)
+
+
+@pytest.mark.parametrize("story", AS_FAST)
+def test_a_client_as_fast_conforms(story: str) -> None:
+    """Single stalls, a slow begin and the ordinary difference of two languages conform."""
+    facts = facts_of(closed_loop(usual), closed_loop(AS_FAST[story]))
+    result, code = ended(pace.evaluate(facts))
+    assert (signatures(facts), result.verdict, code) == ([], Verdict.CONFORMS, ExitCode.CONFORMS)
+
+
+@pytest.mark.parametrize(("waited_ms", "verdict"), [(2_900, Verdict.DIVERGES), (3_000, Verdict.INVALID)])
+def test_a_client_without_a_core_is_not_slow(waited_ms: int, verdict: Verdict) -> None:
+    """A client that lost 6 s in 400 sends may be as fast as the other if its threads waited for a core for half of them."""
+    slow = closed_loop(SLOWER["15 ms more"])
+    found = ended(pace.evaluate(facts_of(closed_loop(usual), slow, waited_ns=waited_ms * MS)))[0]
+    assert found.verdict is verdict
+
+
+def test_a_faster_candidate_conforms() -> None:
+    """The slower client may be the baseline."""
+    facts = facts_of(closed_loop(SLOWER["15 ms more"]), closed_loop(usual))
+    assert (signatures(facts), pace.evaluate(facts).measures[0].name) == ([], "time-for-all-sends baseline")
+
+
+def test_two_clients_behind_their_plan_conform() -> None:
+    """On a machine that is too slow for the plan both get further behind, one by twice as much."""
+    facts = facts_of(closed_loop(lambda _: 20 * MS), closed_loop(lambda _: 30 * MS))
+    assert signatures(facts) == []
+
+
+def blocked(number: int, more: int = 0) -> int:
+    """Sends to broker-b wait for the end of its pause from 1 to 1.2 s, at most 300 ms."""
+    return 180 * MS if number == 101 else usual(number) + more
+
+
+@pytest.mark.parametrize(
+    ("more_ns", "found"),
+    [(0, []), (100 * MS, ["pace.slower/duration"]), (3 * MS, [])],
+)
+def test_sends_beside_a_fault(more_ns: int, found: list[str]) -> None:
+    """After a pause, sends to brokers without a fault take as long as the other client's; 100 ms more are found."""
+    slow = closed_loop(lambda n: blocked(n, more_ns if 100 < n < 150 else 0))
+    assert signatures(facts_of(closed_loop(blocked), slow, pause(1.0, 1.2))) == found
+
+
+def test_lateness_of_a_blocked_thread_is_no_difference() -> None:
+    """A thread that met a pause, as the other client's did not, is late for a second."""
+    slow = closed_loop(lambda n: 900 * MS if n == 101 else usual(n))
+    assert signatures(facts_of(closed_loop(usual), slow, pause(1.0, 2.0))) == []
+
+
+def test_a_thread_that_waits_for_a_name_server_is_late() -> None:
+    """A client that knows its topic does not wait for a paused name server."""
+    slow = closed_loop(lambda n: 1_800 * MS if n == 101 else usual(n))
+    facts = facts_of(closed_loop(usual), slow, pause(1.0, 3.0, kind="pause-name-server", node="name-server-1"))
+    assert signatures(facts) == ["pace.slower/delay"]
+
+
+@pytest.mark.parametrize("mode", ["async", "oneway"])
+def test_calls_that_do_not_wait_start_on_time(mode: str) -> None:
+    """An asynchronous call that waits for its answer makes the next one late, also under a pause."""
+    facts = facts_of(
+        closed_loop(lambda _: MS, mode=mode),
+        closed_loop(lambda n: 120 * MS if n % 2 and 100 < n < 130 else MS, mode=mode),
+        pause(1.0, 4.0),
+    )
+    assert signatures(facts) == ["pace.slower/start"]
+
+
+def test_all_sends_take_far_longer() -> None:
+    """Under pauses from begin to end nothing else can be compared: 400 sends in 4 s by one client and in 12 s by the other."""
+    faults = [pause(0.0, 4.0), pause(0.0, 4.0, node="broker-a", episode=2)]
+    facts = facts_of(closed_loop(usual), closed_loop(lambda _: 30 * MS), *faults)
+    assert signatures(facts) == ["pace.slower/all-sends"]
+    assert ended(pace.evaluate(facts))[1] is ExitCode.DIVERGES
+
+
+def test_a_short_case_shows_no_pace() -> None:
+    """In less than a second of sends nothing is compared."""
+    facts = facts_of(closed_loop(usual, 60), closed_loop(usual, 60))
+    assert ended(pace.evaluate(facts))[0].verdict is Verdict.NOT_APPLICABLE
