@@ -91,11 +91,12 @@ def test_pauses_are_one_outage_from_one_to_the_next() -> None:
         fault(10, 12, episode=2),
         fault(11, 15, node="broker-a", episode=3),
         fault(14, 20, episode=1),
+        fault(21, 23, node="broker-a", episode=5),
     ]
     times = FaultTimes(pauses)
     assert [(one.episode, one.start_ns, one.end_ns, len(one.pauses)) for one in times.outages] == [
         (1, 10, 20, 3),
-        (4, 20, 22, 1),
+        (4, 20, 23, 2),
     ]
     assert times.outage_of(pauses[1]) == times.outage_of(pauses[2]) == times.outages[0]
 
