@@ -44,7 +44,7 @@ IN_TURN = 5
 @dataclass(frozen=True, slots=True)
 class Sends:
     """
-    One arm's sends: numbers, threads, times, and code of the broker that answered, -1 for none.
+    One arm's sends: numbers, threads, times, and the broker that answered, by its place in brokers, -1 for none.
 
     went_well: SEND_OK from the only attempt. waits: the call returns when the answer has come.
     """
@@ -55,6 +55,7 @@ class Sends:
     start: Ints
     end: Ints
     broker: Ints
+    brokers: Sequence[str]
     went_well: Mask
     waits: Mask
 
@@ -137,10 +138,10 @@ def _medians(at: Ints, took: Ints, counts: Mask, length_ns: int) -> dict[int, fl
     return dict(zip(found[enough].tolist(), middle[enough].tolist(), strict=True))
 
 
-def beside_faults(sends: Sends, faults: Sequence[FaultRecord], brokers: Sequence[str]) -> Mask:
-    """True for sends to a broker that no fault of its own or its slave concerned, or not any longer. brokers: by code."""
+def beside_faults(sends: Sends, faults: Sequence[FaultRecord]) -> Mask:
+    """True for sends to a broker that no fault of its own or its slave concerned, or not any longer."""
     beside = sends.broker >= 0
-    for code, broker in enumerate(brokers):
+    for code, broker in enumerate(sends.brokers):
         here = np.flatnonzero(sends.broker == code)
         windows = Windows.of(
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + SETTLING_NS)

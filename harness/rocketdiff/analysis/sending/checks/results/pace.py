@@ -12,16 +12,20 @@ calm here: a client that knows its topic needs no route.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.fault_windows import FaultPeriods
-from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver, SendCheck
+from rocketdiff.analysis.sending.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.sending.checks.results.moments import (
     FEWEST_SLOW,
+    Mask,
     Sends,
     SlowMoments,
     Timed,
@@ -30,7 +34,6 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     moment_ns,
     slow_moments,
 )
-from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, integers_or, is_word
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
@@ -76,10 +79,6 @@ threads that wait for a core one after another lose all of it, threads of other 
 class Pace(CaseObserver):
     """Reads the tables of both arms when the case ends, because calm sends are never observed."""
 
-    def __init__(self, context: CaseContext) -> None:
-        super().__init__(context)
-        self._brokers = WordDictionary()
-
     def observe(self, send: AlignedSend) -> None:
         """Nothing, see above."""
 
@@ -97,7 +96,7 @@ class Pace(CaseObserver):
         limit, length = limit_ns(baseline, calm[Arm.BASELINE]), moment_ns(baseline)
         compared: dict[str, dict[Arm, Timed]] = {time: {} for time in TIMES}
         for arm, of in arms.items():
-            beside = beside_faults(of, faults, self._brokers.words)
+            beside = beside_faults(of, faults)
             compared[DELAY][arm] = of.due, of.end - of.due, calm[arm] & of.went_well
             compared[DURATION][arm] = of.start, of.end - of.start, ~calm[arm] & of.went_well & beside
             compared[START][arm] = of.due, of.start - of.due, ~calm[arm] & ~of.waits
@@ -175,22 +174,28 @@ class Pace(CaseObserver):
     def _sends(self, arm: Arm) -> Sends:
         trace = self._context.trace
         table = trace.table(TableName.SENDS, arm)
-        number = integers_or(table.column("send"), 0)
-        attempts = np.bincount(
-            integers_or(trace.table(TableName.ATTEMPTS, arm).column("send"), 0),
-            minlength=int(number.max(initial=0)) + 1,
+        number, thread, due, start, end = (
+            table.column(name).to_numpy() for name in ("send", "thread", "due_ns", "start_ns", "end_ns")
         )
-        mode = table.column("mode")
+        tried = trace.table(TableName.ATTEMPTS, arm).column("send").to_numpy()
+        attempts = np.bincount(tried, minlength=int(number.max(initial=0)) + 1)
+        brokers: Any = table.column("broker").unify_dictionaries().combine_chunks()
         return Sends(
             number=number,
-            thread=integers_or(table.column("thread"), 0),
-            due=integers_or(table.column("due_ns"), 0),
-            start=integers_or(table.column("start_ns"), 0),
-            end=integers_or(table.column("end_ns"), 0),
-            broker=self._brokers.codes_of(table.column("broker")),
-            went_well=is_word(table.column("outcome"), str(Outcome.OK)) & (attempts[number] <= 1),
-            waits=~(is_word(mode, str(SendMode.ASYNC)) | is_word(mode, str(SendMode.ONEWAY))),
+            thread=thread,
+            due=due,
+            start=start,
+            end=end,
+            broker=brokers.indices.fill_null(-1).to_numpy(),
+            brokers=tuple(brokers.dictionary.to_pylist()),
+            went_well=_is_one_of(table.column("outcome"), Outcome.OK) & (attempts[number] <= 1),
+            waits=~_is_one_of(table.column("mode"), SendMode.ASYNC, SendMode.ONEWAY),
         )
+
+
+def _is_one_of(column: Any, *words: str) -> Mask:
+    """Return where a column has one of these words."""
+    return np.asarray(pc.is_in(column, value_set=pa.array(words)).to_numpy(), dtype=np.bool_)
 
 
 def _lost_ns(arms: Mapping[Arm, Sends], timed: Mapping[Arm, Timed], found: SlowMoments) -> float:
