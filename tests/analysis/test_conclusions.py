@@ -135,7 +135,9 @@ def test_a_difference_becomes_a_divergence_with_its_example() -> None:
     assert (one.signature, one.subject, one.count) == ("order.x", "python:5.3.3", 1)
     shown = one.example
     assert (shown.where, shown.phase) == (at(Place.SEND, 2, 1, 3), "calm")
-    assert (shown.expected, shown.observed, shown.figures) == ("this", "that", {"a": [1]})
+    assert (shown.expected, shown.observed, shown.figures, shown.run) == ("this", "that", {"a": [1]}, "")
+    ((one,),) = case(replace(FOUND, sides=(SideExample("baseline"),))).divergences.values()
+    assert one.example.run == "r1"
     ((one,),) = case(replace(FOUND, arm="baseline")).divergences.values()
     assert one.subject == "java:5.3.3"
 

@@ -1,19 +1,48 @@
 """The schema of facts, in Arrow and for Spark."""
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 
-from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA
+from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, arrow_type, ddl_type
+from rocketdiff.core.arm import Arm
+
+
+@dataclass(frozen=True)
+class Place:
+    """One of several."""
+
+    arm: Arm
+    share: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of each kind."""
+
+    text: str
+    n: int
+    more: int | None
+    figures: dict[str, object]
+    places: tuple[Place, ...]
+
+
+def test_the_types_of_a_row() -> None:
+    """A word is a string, an optional value that of its kind, any JSON a string, a tuple a list, a dataclass a struct."""
+    kind = arrow_type(Row)
+    place = pa.struct([pa.field("arm", pa.string()), pa.field("share", pa.float64())])
+    assert {field.name: field.type for field in kind} == {
+        "text": pa.string(),
+        "n": pa.int64(),
+        "more": pa.int64(),
+        "figures": pa.string(),
+        "places": pa.list_(place),
+    }
+    assert ddl_type(kind) == (
+        "struct<text: string, n: bigint, more: bigint, figures: string, places: array<struct<arm: string, share: double>>>"
+    )
 
 
 def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
-    """The two separately written schemas are equal; a difference would appear as nulls."""
-    words = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
-
-    def spelled(kind: pa.DataType) -> str:
-        if isinstance(kind, pa.StructType):
-            return f"struct<{', '.join(f'{field.name}: {spelled(field.type)}' for field in kind)}>"
-        if isinstance(kind, pa.ListType):
-            return f"array<{spelled(kind.value_type)}>"
-        return words[kind]
-
-    assert ", ".join(f"{field.name} {spelled(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA
+    """Spark's schema is Arrow's; a difference would appear as nulls."""
+    assert ", ".join(f"{field.name} {ddl_type(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA

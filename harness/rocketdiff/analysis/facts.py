@@ -125,12 +125,12 @@ def columns_of(kind: type[Fact]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _arrow(declared: Any) -> pa.DataType:
+def arrow_type(declared: Any) -> pa.DataType:
     """Return the Arrow type of a field; a dictionary of any JSON values becomes JSON text."""
     if get_origin(declared) in (Union, UnionType):
         (declared,) = (argument for argument in get_args(declared) if argument is not NoneType)
     if get_origin(declared) is tuple:
-        return pa.list_(_arrow(get_args(declared)[0]))
+        return pa.list_(arrow_type(get_args(declared)[0]))
     if get_origin(declared) is dict or issubclass(declared, str):
         return pa.string()
     if declared is int:
@@ -140,14 +140,15 @@ def _arrow(declared: Any) -> pa.DataType:
 
 def _struct(kind: type[Any]) -> pa.DataType:
     hints = get_type_hints(kind)
-    return pa.struct([pa.field(field.name, _arrow(hints[field.name])) for field in fields(kind)])
+    return pa.struct([pa.field(field.name, arrow_type(hints[field.name])) for field in fields(kind)])
 
 
-def _ddl(kind: pa.DataType) -> str:
+def ddl_type(kind: pa.DataType) -> str:
+    """Return an Arrow type in Spark's DDL notation."""
     if isinstance(kind, pa.StructType):
-        return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in kind)}>"
+        return f"struct<{', '.join(f'{field.name}: {ddl_type(field.type)}' for field in kind)}>"
     if isinstance(kind, pa.ListType):
-        return f"array<{_ddl(kind.value_type)}>"
+        return f"array<{ddl_type(kind.value_type)}>"
     return {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}[kind]
 
 
@@ -160,7 +161,7 @@ _COLUMN_TYPES: dict[str, pa.DataType] = {
 ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Arrow schema of ``facts``."""
 
-SPARK_SCHEMA = ", ".join(f"{field.name} {_ddl(field.type)}" for field in ARROW_SCHEMA)
+SPARK_SCHEMA = ", ".join(f"{field.name} {ddl_type(field.type)}" for field in ARROW_SCHEMA)
 """The same schema in Spark's DDL notation."""
 
 _COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
