@@ -30,6 +30,7 @@ class Row:
 def test_the_types_of_a_row() -> None:
     """A word is a string, an optional value that of its kind, any JSON a string, a tuple a list, a dataclass a struct."""
     kind = arrow_type(Row)
+    assert isinstance(kind, pa.StructType)
     place = pa.struct([pa.field("arm", pa.string()), pa.field("share", pa.float64())])
     assert {field.name: field.type for field in kind} == {
         "text": pa.string(),
