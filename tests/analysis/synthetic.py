@@ -164,6 +164,7 @@ def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) 
         send_latency_fault_enable=story.settings.send_latency_fault_enable,
         send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
         retry_times_when_send_failed=story.settings.retry_times_when_send_failed,
+        send_msg_max_timeout_per_request_ms=story.settings.send_msg_max_timeout_per_request_ms,
     )
     for thread in range(story.threads):
         tape = RandomTape(seed * 100 + thread)

@@ -37,6 +37,15 @@ BOTH_PAUSED = replace(
     name="round-robin/pause-both-of-two",
     pauses=(Pause(PAUSED, 1_000, 2_500), Pause(HEALTHY, 1_000, 2_500)),
 )
+CAPPED = replace(
+    BESIDE_A_PAUSE,
+    name="retries/capped-attempts-under-pauses",
+    settings=replace(HALF_A_SECOND, send_msg_timeout_ms=1_000, send_msg_max_timeout_per_request_ms=150),
+    pauses=tuple(Pause(PAUSED, 1_500 + 1_500 * number, 600) for number in range(3)),
+    sends=600,
+    every_ms=10,
+    checks=(*BESIDE_A_PAUSE.checks, "timing", "failover-time"),
+)
 TWO_THREADS = replace(CALM, name="round-robin/calm-two-threads", threads=2)
 CALM_ASYNC = replace(ASYNC, name="async/calm", pauses=())
 CALM_ONEWAY = replace(ONEWAY, name="one-way/calm", pauses=())
@@ -73,6 +82,29 @@ class _Lingering(Brokers):
 
 def lingers(records: ArmRecords, story: ModeStory) -> None:
     _instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story.keys)
+
+
+class _Late(Brokers):
+    """The client notices each timeout later by some ms, which depend on how many there were."""
+
+    def __init__(self, story: ModeStory, late_ms: Callable[[int], int]) -> None:
+        super().__init__(story)
+        self._late_ms = late_ms
+        self._timeouts = 0
+
+    def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
+        end_ns, offset = super().ask(broker, queue_id, now_ns, timeout_ms, send)
+        self._timeouts += offset is None
+        return (end_ns + self._late_ms(self._timeouts) * MS if offset is None else end_ns), offset
+
+
+def notices_late(late_ms: Callable[[int], int]) -> Spoil:
+    """A client that notices its timeouts late. late_ms: by their number, from 1."""
+
+    def spoil(records: ArmRecords, story: ModeStory) -> None:
+        _instead(records, play(story, "5.3.3", SEED, _Late(story, late_ms)), story.keys)
+
+    return spoil
 
 
 def fails_after_healing(records: ArmRecords, story: ModeStory) -> None:
@@ -217,6 +249,27 @@ def _losing(sentence: str, story: ModeStory, error: str) -> Defect:
 ACTING: Mapping[str, Defect] = {
     "patient": _waiting("waits half as long again as its timeout", 750, "timing", "attempts"),
     "twice-as-patient": _waiting("waits twice as long as its timeout", 1_000, "timing", "attempts"),
+    "ignores-its-cap": Defect(
+        DefectKind.TIMING,
+        "waits for its whole timeout though an attempt has a limit",
+        ("attempts",),
+        CAPPED,
+        acting(send_msg_max_timeout_per_request_ms=-1),
+    ),
+    "doubles-its-cap": Defect(
+        DefectKind.TIMING,
+        "waits 300 ms where an attempt has a limit of 150",
+        ("attempts",),
+        CAPPED,
+        acting(send_msg_max_timeout_per_request_ms=300),
+    ),
+    "waits-longer-each-time": Defect(
+        DefectKind.TIMING,
+        "waits 10 ms longer with every timeout",
+        ("attempts",),
+        replace(REPEATED, name="round-robin/longer-each-time"),
+        notices_late(lambda number: 10 * number),
+    ),
     "a-quarter-quicker": _waiting("waits three quarters of its timeout", 375, "attempts"),
     "lingers": Defect(
         DefectKind.TIMING, "hears of answers 300 ms late beside a pause", ("timing", "failover-time"), REPEATED, lingers

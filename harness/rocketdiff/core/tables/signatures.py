@@ -90,6 +90,26 @@ GAVE_UP_BEFORE_TIMEOUT = Signature(
     "attempts.gave-up-before-timeout", "attempts", "{subject} gives up before its timeout"
 )
 OUTLASTED_TIMEOUT = Signature("attempts.outlasted-timeout", "attempts", "{subject} waits longer than its timeout")
+LATE_TIMEOUTS = Signature(
+    "attempts.late-timeouts",
+    "attempts",
+    "{subject} regularly waits for silent brokers longer than its timeout, and {baseline} does not",
+)
+WAITS_LONGER_EACH_TIME = Signature(
+    "attempts.waits-longer-each-time", "attempts", "{subject} waits longer for silent brokers with every timeout"
+)
+RETRIES_MORE_OFTEN = Signature(
+    "attempts.more-often",
+    "attempts",
+    "{subject} tries again more often than {baseline} at a silent broker",
+    place="WHAT",
+)
+RETRIES_LESS_OFTEN = Signature(
+    "attempts.less-often",
+    "attempts",
+    "{subject} tries again less often than {baseline} at a silent broker",
+    place="WHAT",
+)
 CALL_HELD_UP = Signature(
     "attempts.call-held-up",
     "attempts",
@@ -243,6 +263,12 @@ LESS_OFTEN = Signature(
     "outcomes",
     "an outcome is less frequent for sends of {subject} than for those of {baseline}",
     place="WHAT",
+)
+UNEQUAL_FAILURES = Signature(
+    "outcomes.unequal-failures",
+    "outcomes",
+    "during the same pauses, the number of failures of {subject} is far from {baseline}'s",
+    place="MORE_OR_FEWER",
 )
 SLOWER = Signature(
     "pace.slower", "pace", "messages of {subject} get through later than those of {baseline}", place="TIME"

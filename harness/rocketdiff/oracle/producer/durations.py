@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import bounds
@@ -15,6 +16,7 @@ from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import duration_text
 from rocketmq_reference.rules.client.remoting_rules import CloseOnTimeout, RemotingRules
 from rocketmq_reference.rules.producer.attempt import Try
+from rocketmq_reference.rules.producer.producer_rules import LoopRules
 
 BUSY_MS = 1_000
 """
@@ -93,6 +95,29 @@ class Allowance:
 def allowance_of(step: Try, chosen_ns: int) -> Allowance:
     """The allowance of one hidden state."""
     return Allowance(*bounds(step.timeout_ms), chosen_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptTimeouts:
+    """The time that the rules give one attempt of a synchronous send, in whole ms."""
+
+    settings: ClientSettings
+    loop: LoopRules
+
+    @property
+    def shortest_ms(self) -> int:
+        """Half of a whole timeout: a shorter rest of one depends on when the last attempt ended."""
+        cap_ms, timeout_ms = self.settings.send_msg_max_timeout_per_request_ms, self.settings.send_msg_timeout_ms
+        return (min(timeout_ms, cap_ms) if cap_ms > -1 else timeout_ms) // 2
+
+    def of(self, number: int | None, spent_ms: int) -> tuple[int, bool]:
+        """Timeout of an attempt, and whether another may follow it. number: None for a call without retries."""
+        left_ms = self.loop.left_ms(self.settings.send_msg_timeout_ms, spent_ms) or 0
+        if number is None or number >= self.settings.retry_times_when_send_failed:
+            return left_ms, False
+        cap_ms = self.settings.send_msg_max_timeout_per_request_ms
+        is_capped = self.loop.per_request_cap and -1 < cap_ms < left_ms
+        return (cap_ms if is_capped else left_ms), is_capped or not self.loop.shared_budget
 
 
 def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_counts: bool) -> RuleDifference | None:

@@ -3,7 +3,7 @@ Excuses for an attempt that outlasted its timeout: it had to connect first, or t
 
 A client's threads share one connection to each broker. After an answer, and until something closes it, an attempt gets
 no extra time for connecting. How late a busy machine notices a timeout is measured on the other arm, which ran at the
-same time.
+same time. What is excused singly is not if it is the rule (``checks.durations.silent_brokers``).
 """
 
 from collections.abc import Iterable

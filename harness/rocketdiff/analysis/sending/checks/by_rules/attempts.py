@@ -7,6 +7,7 @@ all. Exact, never statistical.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -19,6 +20,7 @@ from rocketdiff.analysis.sending.checks.by_rules.replay_checks import (
 )
 from rocketdiff.analysis.sending.checks.context import CaseObserver, SendCheck
 from rocketdiff.analysis.sending.checks.durations.held_up import HeldUp
+from rocketdiff.analysis.sending.checks.durations.silent_brokers import SilentBrokers, retried_shares
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.records.sending import Attempt
@@ -69,7 +71,8 @@ def evaluate(facts: CaseFacts) -> Evidence:
     )
     never = "no attempt failed in either arm, nor was answered with a status other than SEND_OK"
     keys = ("failed", "not-store-ok", "retry")
-    return or_missed(facts, judged_evidence(facts, NAME, *keys, never=never, measures=measures))
+    evidence = or_missed(facts, judged_evidence(facts, NAME, *keys, never=never, measures=measures))
+    return replace(evidence, counts=retried_shares(facts))
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Attempts, HeldUp), evaluate=evaluate)
+CODE: SendCheck = CheckCode(NAME, observers=(Attempts, HeldUp, SilentBrokers), evaluate=evaluate)

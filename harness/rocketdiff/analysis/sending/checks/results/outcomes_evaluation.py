@@ -26,6 +26,7 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     Outcomes,
 )
 from rocketdiff.analysis.sending.checks.results.recovery import Recovery, recovery_measures
+from rocketdiff.analysis.sending.checks.results.unequal_failures import UnequalFailures
 from rocketdiff.analysis.sending.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
 from rocketdiff.core.arm import Arm
@@ -182,7 +183,7 @@ def _in_calm(sends: CalmSends) -> Phased:
 
 CODE: SendCheck = CheckCode(
     NAME,
-    observers=(Outcomes, Recovery, LeftByRule),
+    observers=(Outcomes, Recovery, LeftByRule, UnequalFailures),
     evaluate=evaluate,
     pooled=pooled,
     calm=(

@@ -1,0 +1,74 @@
+"""Whether delays of timeouts are those of a machine."""
+
+from itertools import pairwise
+
+import pytest
+
+from rocketdiff.analysis.sending.checks.durations.lateness import (
+    ERROR_BUDGET,
+    chance_of_delays,
+    grows,
+    growth_ms,
+    limit_ms,
+)
+
+ON_TIME = [1.0, 4.0, 2.0, 1.0, 3.0, 2.0, 1.0, 2.0, 1.0]
+"""Of nine timeouts of a faithful client on an idle machine."""
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "chance"),
+    [
+        (ON_TIME, [450.0, 440.0, 430.0], 2.13e-7),  # 1 / C(27, 9): six times 50/3 ms or more
+        (ON_TIME, [51.0, 52.0, 53.0], 1.8e-5),  # three times 50/3 ms: about 1 / C(18, 9), above the budget
+        (ON_TIME, [450.0, 440.0], 1.0),
+        (ON_TIME, [450.0, 440.0, 430.0, 1.0, 1.0, 1.0], 1.0),
+        (ON_TIME, [49.0] * 9, 1.0),
+        ([200.0, *ON_TIME], [450.0] * 9, 1.0),
+        ([], [450.0] * 9, 1.0),
+        ([1.0], [450.0] * 3, 1 / 19),
+    ],
+)
+def test_chance_of_delays(baseline: list[float], candidate: list[float], chance: float) -> None:
+    """Most of a client's delays, at least three, must be late; the baseline's own largest counts three times."""
+    assert chance_of_delays(baseline, candidate) == pytest.approx(chance, rel=0.1)
+
+
+def test_more_timeouts_make_it_less_likely() -> None:
+    """The more timeouts either client has, the less a machine explains them."""
+    chances = [chance_of_delays(ON_TIME[:n], [450.0] * n) for n in range(3, 10)]
+    assert all(later < earlier for earlier, later in pairwise(chances))
+    assert chances[0] > ERROR_BUDGET > chances[-1]
+
+
+def test_limit_follows_the_baseline() -> None:
+    """50 ms, or three times the largest delay of the baseline in this case."""
+    assert [limit_ms(ON_TIME), limit_ms([100.0]), limit_ms([])] == [50, 300, 50]
+
+
+GROWING = [10.0 * n for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "found"),
+    [
+        (ON_TIME, GROWING, True),
+        (ON_TIME, [20.0, *GROWING[1:]], True),
+        (ON_TIME, GROWING[:8], False),
+        (ON_TIME, [each / 10 for each in GROWING], False),
+        (ON_TIME, GROWING[::-1], False),
+        (ON_TIME, [*GROWING[6:], *GROWING[:6]], False),
+        (GROWING, GROWING, False),
+        ([0.0, 100.0, 50.0], GROWING, False),
+        ([], GROWING, False),
+        (ON_TIME, [100.0] * 12, False),
+    ],
+)
+def test_growth(baseline: list[float], candidate: list[float], found: bool) -> None:
+    """Delays in rising order grow, unless they are few, small, or the baseline's scatter or rise as much."""
+    assert grows(baseline, candidate) is found
+
+
+def test_growth_is_between_thirds() -> None:
+    """Median of the last third less that of the first."""
+    assert growth_ms([0.0, 1.0, 2.0, 5.0, 5.0, 5.0, 10.0, 11.0, 12.0]) == 10

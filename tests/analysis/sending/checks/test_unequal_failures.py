@@ -1,0 +1,135 @@
+"""How unequally often asynchronous sends may fail during the same long pauses."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.conclusions import case_facts
+from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.sending.checks.context import CaseContext
+from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
+from rocketdiff.analysis.sending.checks.results.unequal_failures import UnequalFailures, are_unequal
+from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.steps.rulebook import Rulebook
+from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.traces.manifest import CaseEntry
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, ended
+from tests.analysis.sending.checks.test_pace import pause
+from tests.analysis.synthetic import MANIFEST
+from tests.analysis.trace_builders import SLOW, trace
+
+FEWER, MORE = "outcomes.unequal-failures/fewer", "outcomes.unequal-failures/more"
+
+Fails = Callable[[int], bool]
+"""Whether the send with this number fails; one is due every 20 ms."""
+
+
+def sends(fails: Fails, **others: Any) -> list[dict[str, Any]]:
+    rows = []
+    for number in range(300):
+        due = number * 20 * MS
+        failed = fails(number)
+        end = due + (500 if failed else 2) * MS
+        rows.append(
+            {"send": number, "due_ns": due, "start_ns": due, "end_ns": end, "mode": "async"}
+            | ({"error": SLOW, "outcome": "unknown", "status": None} if failed else {})
+            | others
+        )
+    return rows
+
+
+def found(baseline: Fails, candidate: Fails, *pauses: dict[str, Any], **others: Any) -> list[str]:
+    return found_in(sends(baseline, **others), sends(candidate, **others), *pauses)
+
+
+def found_in(baseline: Any, candidate: Any, *pauses: dict[str, Any], entry: CaseEntry = ENTRY) -> list[str]:
+    case = trace(entry, sends_baseline=baseline, sends_candidate=candidate, faults=list(pauses))
+    collector = SendFacts(case.run, 1, 0)
+    UnequalFailures(CaseContext(case, Rulebook({}), collector)).finish()
+    return [fact.signature for fact in collector.differences()]
+
+
+def half(number: int) -> bool:
+    """Every second send of a pause from 1 to 4 s goes to the paused broker, but for those that it answers in time."""
+    return number % 2 == 0 and 50 <= number < 175
+
+
+def few(number: int) -> bool:
+    return number == 60
+
+
+def in_both(number: int) -> bool:
+    return number % 2 == 0 and (50 <= number < 100 or 150 <= number < 200)
+
+
+LONG = pause(1.0, 4.0)
+TWO = (pause(1.0, 2.5), pause(3.0, 4.5, episode=2))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "pauses", "signatures"),
+    [
+        (half, few, (LONG,), [FEWER]),
+        (few, half, (LONG,), [MORE]),
+        (in_both, few, TWO, [FEWER]),
+        (half, lambda n: half(n) and n < 60, (LONG,), [FEWER]),
+        (half, lambda n: half(n) and n % 12 == 0, (LONG,), [FEWER]),
+        (half, half, (LONG,), []),
+        (half, lambda n: half(n) and n > 75, (LONG,), []),
+        (half, lambda n: half(n + 1), (LONG,), []),
+        (in_both, lambda n: 100 <= n < 175, TWO, []),
+        (half, lambda n: half(n) and n % 4 == 0, (LONG,), []),
+        (half, few, (), []),
+        (half, few, (pause(1.0, 1.4),), []),
+        (lambda n: n % 20 == 0 and half(n), lambda _: False, (LONG,), []),
+    ],
+    ids=[
+        "sixty-to-one", "one-to-sixty", "two-pauses", "after-ten-the-rest-elsewhere", "one-in-six", "equal",
+        "a-connection-closed-for-a-timeout", "the-other-queues", "pauses-of-opposite-sign", "half-as-many", "no-pause",
+        "a-pause-within-the-timeout", "few-failures",
+    ],
+)  # fmt: skip
+def test_failures_of_the_same_pauses(
+    baseline: Fails, candidate: Fails, pauses: tuple[dict[str, Any], ...], signatures: list[str]
+) -> None:
+    """Four times as many failures in every pause, beyond what chance does, are a difference, whichever client has them."""
+    assert found(baseline, candidate, *pauses) == signatures
+
+
+@pytest.mark.parametrize("others", [{"mode": "sync"}, {"mode": "oneway"}])
+def test_calls_without_a_callback_are_not_compared(others: dict[str, Any]) -> None:
+    """A call that waits blocks its thread, and a one-way call is not acknowledged."""
+    assert found(half, few, LONG, **others) == []
+
+
+def test_callbacks_that_never_come_are_no_failures() -> None:
+    """They are a question of the check callbacks."""
+    lost = [row | {"error": "NeverCalledBack"} if row.get("error") else row for row in sends(half)]
+    assert found_in(lost, sends(few), LONG) == []
+
+
+def test_clients_behind_proxies_are_not_compared() -> None:
+    """Their channels back off at random."""
+    entry = replace(ENTRY, topology="two-masters-two-proxies")
+    assert found_in(sends(half), sends(few), LONG, entry=entry) == []
+
+
+def test_sixty_failures_to_one_end_the_run() -> None:
+    """The check outcomes diverges with exit code 1; of an equal client it does not."""
+    codes = []
+    for candidate in (few, half):
+        case = trace(ENTRY, sends_baseline=sends(half), sends_candidate=sends(candidate), faults=[LONG])
+        manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(ENTRY,))
+        (facts,) = case_facts([manifest], summarise(judge_case(case, wanted=["outcomes"])))
+        named = [one.signature for each in facts.divergences.values() for one in each]
+        codes.append((FEWER in named, ended(outcomes_evaluation.evaluate(facts))[1] is ExitCode.DIVERGES))
+    assert codes[0] == (True, True)
+    assert codes[1][0] is False
+
+
+def test_seen_of_faithful_clients() -> None:
+    """Real runs of java:5.5.0 beside itself: 64 and 58 of 175 sends in a pause of 4 s."""
+    assert not are_unequal([(175, 64)], [(175, 58)])
