@@ -1,6 +1,7 @@
 """Clients that wait too long for silent brokers, regularly or longer each time, and what a busy machine does instead."""
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.sending.bank_acting import CAPPED, REPEATED, acting, notices_late
 from tests.analysis.sending.bank_spoils import Spoil
 from tests.analysis.sending.checks.builders import tallied
+from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import ModeStory
 
 LATE, LONGER = "attempts.late-timeouts", "attempts.waits-longer-each-time"
@@ -37,10 +39,18 @@ BUSY: dict[str, tuple[ModeStory, Spoil]] = {
 """What a busy machine does to a faithful client alone."""
 
 
-def _ended(new_run: Callable[..., object], ending_of: Callable[..., Ended], story: ModeStory, *spoils: Spoil) -> Ended:
-    changes = dict(zip(("change", "change_baseline"), spoils, strict=False))
-    named = {name: (lambda records, spoil=spoil: spoil(records, story)) for name, spoil in changes.items()}
-    return ending_of(new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", **named))
+class Stalled(ModeStory):
+    """A story in which the baseline notices its third timeout 60 ms late."""
+
+    def play(self, release: str, seed: int) -> ArmRecords:
+        records = super().play(release, seed)
+        notices_late(lambda n: 60 if n == 3 else 0)(records, self)
+        return records
+
+
+def _ended(new_run: Callable[..., object], ending_of: Callable[..., Ended], story: ModeStory, spoil: Spoil) -> Ended:
+    change = {"change": lambda records: spoil(records, story)}
+    return ending_of(new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", **change))
 
 
 def _signatures(ended: Ended) -> set[str]:
@@ -65,8 +75,8 @@ def test_a_busy_machine_conforms(story: str, new_run: Callable, ending_of: Calla
 
 def test_a_machine_that_is_late_for_both_conforms(new_run: Callable, ending_of: Callable) -> None:  # type: ignore[type-arg]  # fixtures
     """What the baseline's timeouts suffered once is the measure: 60 ms once, and 100 ms each time."""
-    late, once = notices_late(lambda _: 100), notices_late(lambda n: 60 if n == 3 else 0)
-    assert _ended(new_run, ending_of, CAPPED, late, once).judgement.exit_code is ExitCode.CONFORMS
+    story = Stalled(**{one.name: getattr(CAPPED, one.name) for one in fields(CAPPED)})
+    assert _ended(new_run, ending_of, story, notices_late(lambda _: 100)).judgement.exit_code is ExitCode.CONFORMS
 
 
 @pytest.mark.parametrize(

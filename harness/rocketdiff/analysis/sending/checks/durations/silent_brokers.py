@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketdiff.analysis.case_trace import values_of
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.checks.context import CaseObserver
@@ -125,8 +126,8 @@ class SilentBrokers(CaseObserver):
         if not pauses or not began:
             return
         made = np.bincount(attempts.column("send").to_numpy(), minlength=1)
-        took_ns = pc.subtract(attempts.column("end_ns"), attempts.column("start_ns"))
-        long = attempts.filter(pc.greater(took_ns, allowed.shortest_ms * NS_PER_MS)).select(_COLUMNS)
+        took_ns = attempts.column("end_ns").to_numpy() - attempts.column("start_ns").to_numpy()
+        long = attempts.filter(pa.array(took_ns > allowed.shortest_ms * NS_PER_MS)).select(_COLUMNS)
         for row in sorted(long.to_pylist(), key=lambda row: (row["start_ns"], row["send"])):
             if row["send"] not in began:
                 continue
@@ -154,7 +155,7 @@ _COLUMNS = ["send", "thread", "attempt", "broker", "start_ns", "end_ns"]
 def _waiting_sends(sends: pa.Table) -> dict[int, tuple[int, bool]]:
     """When each send that waits for its answer began, and whether it may be tried again."""
     chosen = sends.filter(pc.invert(pc.is_in(sends.column("mode"), pa.array([SendMode.ASYNC, SendMode.ONEWAY]))))
-    number, start_ns, kind = (chosen.column(name).to_pylist() for name in ("send", "start_ns", "kind"))
+    number, start_ns, kind = (values_of(chosen.column(name).combine_chunks()) for name in ("send", "start_ns", "kind"))
     is_plain = [each in (SendKind.PLAIN, SendKind.BATCH) for each in kind]
     return dict(zip(number, zip(start_ns, is_plain, strict=True), strict=True))
 

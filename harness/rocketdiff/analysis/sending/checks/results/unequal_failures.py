@@ -14,6 +14,7 @@ eight pauses of 600 ms.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
@@ -89,7 +90,9 @@ class UnequalFailures(CaseObserver):
     def _sends(self, arm: Arm) -> tuple[Ints, Mask, Ints]:
         """When each asynchronous send was due, whether it failed, and its number."""
         table = self._context.trace.table(TableName.SENDS, arm)
-        found = table.filter(pc.equal(table.column("mode"), SendMode.ASYNC)).select(["due_ns", "error", "send"])
+        found = table.filter(pc.is_in(table.column("mode"), pa.array([SendMode.ASYNC]))).select(
+            ["due_ns", "error", "send"]
+        )
         failed = [error not in (None, NEVER_CALLED_BACK) for error in found.column("error").to_pylist()]
         due, number = (found.column(name).to_numpy() for name in ("due_ns", "send"))
         return due, np.array(failed, dtype=np.bool_), number
