@@ -126,7 +126,7 @@ def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.Cap
     wanted = ["run", "--scenario", "round-robin/calm", "--dry-run", "--wire", "--control", "--no-ledger", "--strict"]
     assert guarded(wanted) == ExitCode.CONFORMS
     *_, total, terms = capsys.readouterr().out.splitlines()
-    assert total == "in all: 1 case and as many controls, 9 checks; 4 s of sending, the run takes longer"
+    assert total == "in all: 1 case and as many controls, 10 checks; 4 s of sending, the run takes longer"
     assert terms == "suite all on processes, relays before both clients; ledgers: none; inconclusive: fail, strict"
 
 

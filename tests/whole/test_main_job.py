@@ -40,7 +40,7 @@ def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
     assert reported.returncode == ExitCode.CONFORMS, reported.stdout + reported.stderr
     line = reported.stdout.splitlines()[-1]
     assert line.startswith("VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=")
-    assert "/9 checks=9 seed=8 " in line
+    assert "/11 checks=11 seed=8 " in line
     assert all((run / name).stat().st_size > 0 for name in REPORTS)
     results = {
         result["check"]: result["verdict"] for result in json.loads((run / "report.json").read_bytes())["results"]
@@ -91,4 +91,4 @@ def test_several_runs_are_judged_together(recorded: Recorded, cluster: Cluster, 
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     done = finished_run(folder / "both", "analyze", str(recorded.run), str(other), "--master", "none")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
-    assert "checks=18" in done.stdout.splitlines()[-1]
+    assert "checks=22" in done.stdout.splitlines()[-1]

@@ -73,7 +73,7 @@ def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project:
         [
             "rocketdiff: python:5.3.3 against toy:honest, seed 5",
             "*reproduce*pytest*",
-            f"VERDICT {'conforms' if is_fit else 'invalid'} new=0 declared=0 stale=0 * checks=7 seed=5 run={run.name}",
+            f"VERDICT {'conforms' if is_fit else 'invalid'} new=0 declared=0 stale=0 * checks=9 seed=5 run={run.name}",
         ]
     )
     reported = document_of(run)
@@ -106,7 +106,7 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
     topologies = {json.loads((run / "run.json").read_bytes())["cases"][0]["topology"] for run in runs}
     assert topologies == {"one-master", "two-masters"}
     (report,) = (project.path / "reports").glob("*/report.json")
-    result.stdout.fnmatch_lines(["VERDICT * checks=14 seed=5 *-gw0+*-gw1"])
+    result.stdout.fnmatch_lines(["VERDICT * checks=18 seed=5 *-gw0+*-gw1"])
     assert {row["case"].split("/")[1] for row in document_of(report.parent)["results"]} >= {"one", "two"}
     properties = ET.parse(project.path / "junit.xml").getroot().iter("property")
     assert any(one.get("name") == "rocketdiff_signature" for one in properties)
