@@ -7,7 +7,6 @@ interval.
 
 import re
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,16 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
-from typing import Self
 
 from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.core.arm import Member
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.relay.proxy.listener import VIP_OFFSET
+from rocketdiff.run.case.sampling import Watch
 from rocketdiff.traces.manifest import ConnectionSample
-
-EVERY_S = 0.5
-"""Sampling interval: a second of calm gets two samples. See the cost above."""
 
 SAMPLES_AT_REST = 3
 AT_REST_EVERY_S = 0.2
@@ -70,44 +66,26 @@ def _resolved(host: str, port: int) -> set[Endpoint]:
     return set()
 
 
-class ConnectionWatch:
+class ConnectionWatch(Watch):
     """
-    Thread that samples connections while the block is active, and finally a few times after ``rest``.
+    Samples connections while the block is active, and finally a few times after ``rest``.
 
     clients: process id (descendants included) and endpoints by member.
     """
 
     def __init__(self, clients: Mapping[Member, tuple[int, Mapping[Endpoint, str]]]) -> None:
+        super().__init__("connection-watch")
         self._clients = dict(clients)
-        self._over = threading.Event()
-        self._is_at_rest = False
-        self._thread = threading.Thread(target=self._watch, name="connection-watch", daemon=True)
         self._known: dict[Member, set[ObservedConnection]] = {member: set() for member in self._clients}
         self._samples: dict[Member, list[ConnectionSample]] = {member: [] for member in self._clients}
-
-    def __enter__(self) -> Self:
-        self._look()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def rest(self) -> None:
-        """End regular sampling once everything is healed. Leaving the block waits for the last samples."""
-        self._is_at_rest = True
-        self._over.set()
 
     @property
     def seen(self) -> dict[Member, tuple[ConnectionSample, ...]]:
         """Each member's samples: those with a change, and all taken at rest."""
         return {member: tuple(_changes(samples)) for member, samples in self._samples.items()}
 
-    def _watch(self) -> None:
-        while not self._over.wait(EVERY_S):
-            self._look()
-        for _ in range(SAMPLES_AT_REST if self._is_at_rest else 0):
+    def _look_at_rest(self) -> None:
+        for _ in range(SAMPLES_AT_REST):
             time.sleep(AT_REST_EVERY_S)
             self._look(is_at_rest=True)
 

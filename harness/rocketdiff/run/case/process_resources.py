@@ -5,22 +5,18 @@ Read from outside, so a client in any language can be compared. A sample of a cl
 (measured at load 20), most of it for the threads' waiting: 1.5 % of a core at this interval for two such clients.
 """
 
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 import psutil
 
 from rocketdiff.core.arm import Member
 from rocketdiff.run.case.open_connections import below
+from rocketdiff.run.case.sampling import Watch
 from rocketdiff.traces.manifest import ResourceSample
-
-EVERY_S = 0.5
-"""Sampling interval: as of connections. See the cost above."""
 
 SAMPLES_AT_REST = 6
 AT_REST_EVERY_S = 0.25
@@ -40,43 +36,25 @@ MOST_KEPT = 48
 """Samples stored of those before rest, evenly spaced from the first on, besides the last of them."""
 
 
-class ResourceWatch:
+class ResourceWatch(Watch):
     """
-    Thread that samples processes while the block is active, and finally a few times after ``rest``.
+    Samples processes while the block is active, and finally a few times after ``rest``.
 
     clients: process id by member; descendants are included. A sample of an ended or unreadable process has no numbers.
     """
 
     def __init__(self, clients: Mapping[Member, int]) -> None:
+        super().__init__("resource-watch")
         self._clients = {member: _Usage(pid) for member, pid in clients.items()}
-        self._over = threading.Event()
-        self._is_at_rest = False
-        self._thread = threading.Thread(target=self._watch, name="resource-watch", daemon=True)
         self._samples: dict[Member, list[ResourceSample]] = {member: [] for member in self._clients}
-
-    def __enter__(self) -> Self:
-        self._look()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def rest(self) -> None:
-        """End regular sampling once everything is healed. Leaving the block waits for the last samples."""
-        self._is_at_rest = True
-        self._over.set()
 
     @property
     def seen(self) -> dict[Member, tuple[ResourceSample, ...]]:
         """Each member's samples: some of those before rest, and all taken at rest."""
         return {member: _kept(samples) for member, samples in self._samples.items()}
 
-    def _watch(self) -> None:
-        while not self._over.wait(EVERY_S):
-            self._look()
-        for number in range(MOST_AT_REST if self._is_at_rest else 0):
+    def _look_at_rest(self) -> None:
+        for number in range(MOST_AT_REST):
             if number >= SAMPLES_AT_REST and not self._is_any_at_work():
                 return
             time.sleep(AT_REST_EVERY_S if number else 0.0)
