@@ -10,6 +10,7 @@ from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
+from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.tables.signatures import Signature
@@ -49,6 +50,38 @@ class SendFacts(FactCollector):
                 observed=observed,
                 sides=sides,
                 figures={"rules": msgspec.to_builtins(dict(rules or {}), enc_hook=str)},
+            )
+        )
+
+    def differ_at(
+        self,
+        signature: Signature,
+        arm: Arm,
+        *,
+        at_ns: int,
+        phase: str,
+        expected: str,
+        observed: str,
+        send: int = NO_NUMBER,
+        thread: int = 0,
+        attempt: int | None = None,
+        place: str = "",
+        of_rules: bool = False,
+    ) -> None:
+        """Note a difference that tables show: of a send that no observer saw, or of none."""
+        self.note(
+            DifferenceFact(
+                check=signature.check,
+                signature=signature.text(place, of_rules=of_rules),
+                arm=str(arm),
+                thread=thread,
+                send=send,
+                attempt=attempt,
+                phase=phase,
+                at_ns=at_ns,
+                weight=int(send != NO_NUMBER),
+                expected=expected,
+                observed=observed,
             )
         )
 

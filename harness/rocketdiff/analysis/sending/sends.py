@@ -7,6 +7,8 @@ Python rows exist for one batch at a time, so a long case needs only the memory 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace, values_of
@@ -20,6 +22,14 @@ from rocketdiff.traces.sending.tables import ATTEMPTS, SENDS
 
 Row = tuple[Any, ...]
 """Values as Arrow returns them; the reader has verified the columns."""
+
+
+def attempts_by_send(trace: CaseTrace, arm: Arm) -> npt.NDArray[np.int64]:
+    """Return how many attempts each send of an arm made, at the place of its number."""
+    sends, attempts = (
+        trace.table(name, arm).column("send").to_numpy() for name in (TableName.SENDS, TableName.ATTEMPTS)
+    )
+    return np.bincount(attempts, minlength=int(sends.max(initial=0)) + 1)
 
 
 def sends_of(trace: CaseTrace, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[SendView]:

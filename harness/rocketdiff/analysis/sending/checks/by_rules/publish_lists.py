@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.checks.context import CaseObserver
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
-from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
 
@@ -38,7 +36,15 @@ def compare_publish_lists(trace: CaseTrace, collector: SendFacts) -> None:
     expected = _full_list(trace) or firsts.get(Arm.BASELINE)
     for arm, first in firsts.items():
         if expected is not None and first != expected:
-            collector.note(_difference(arm, expected, first, at_ns=collector.origin_ns))
+            collector.differ_at(
+                OTHER_PUBLISH_LIST,
+                arm,
+                of_rules=arm is Arm.BASELINE,
+                phase="start",
+                at_ns=collector.origin_ns,
+                expected=f"turns taken along the list {_in_words(expected)}",
+                observed=f"the client's first list is {_in_words(first)}",
+            )
 
 
 def _first_list(trace: CaseTrace, arm: Arm) -> PublishList | None:
@@ -50,22 +56,6 @@ def _full_list(trace: CaseTrace) -> PublishList:
     """All queues of the topic; empty if the brokers were not recorded."""
     entry = trace.entry
     return tuple((broker, queue) for broker in sorted(entry.brokers) for queue in range(entry.queues_per_broker))
-
-
-def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns: int) -> DifferenceFact:
-    return DifferenceFact(
-        check=OTHER_PUBLISH_LIST.check,
-        signature=OTHER_PUBLISH_LIST.text(of_rules=arm is Arm.BASELINE),
-        arm=str(arm),
-        thread=0,
-        send=NO_NUMBER,
-        attempt=None,
-        phase="start",
-        at_ns=at_ns,
-        weight=0,
-        expected=f"turns taken along the list {_in_words(expected)}",
-        observed=f"the client's first list is {_in_words(observed)}",
-    )
 
 
 def _in_words(queues: Iterable[tuple[str, int]]) -> str:

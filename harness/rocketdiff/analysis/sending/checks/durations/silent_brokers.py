@@ -11,14 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import values_of
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.sending.checks.context import CaseObserver
+from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.durations.lateness import (
     ERROR_BUDGET,
     chance_of_delays,
@@ -26,7 +24,7 @@ from rocketdiff.analysis.sending.checks.durations.lateness import (
     growth_ms,
     limit_ms,
 )
-from rocketdiff.analysis.sending.steps.aligned import AlignedSend
+from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.answers.evidence import ComparedShares
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -59,11 +57,8 @@ class Blocked:
     is_retried: bool
 
 
-class SilentBrokers(CaseObserver):
-    """Reads the tables of both arms when the case ends."""
-
-    def observe(self, send: AlignedSend) -> None:
-        """Nothing, see above."""
+class SilentBrokers(TableObserver):
+    """Compares the arms' attempts at silent brokers."""
 
     def finish(self) -> None:
         """Count retries, and note at most one difference of each kind."""
@@ -100,34 +95,30 @@ class SilentBrokers(CaseObserver):
     def _differ(self, signature: Signature, blocked: Sequence[Blocked], expected: str, observed: str) -> None:
         """Note a difference at the candidate's latest timeout."""
         worst = max(blocked, key=lambda each: each.late_ms)
-        start_ns = worst.due_ns
-        self._collector.note(
-            DifferenceFact(
-                check=signature.check,
-                signature=signature.text(),
-                arm=str(Arm.CANDIDATE),
-                thread=worst.thread,
-                send=worst.send,
-                attempt=worst.attempt,
-                phase=str(self._context.times.phase_at(start_ns)),
-                at_ns=start_ns,
-                weight=1,
-                expected=expected,
-                observed=observed,
-            )
+        self._collector.differ_at(
+            signature,
+            Arm.CANDIDATE,
+            thread=worst.thread,
+            send=worst.send,
+            attempt=worst.attempt,
+            phase=str(self._context.times.phase_at(worst.due_ns)),
+            at_ns=worst.due_ns,
+            expected=expected,
+            observed=observed,
         )
 
     def _blocked(self, arm: Arm) -> Iterator[Blocked]:
         """Attempts at brokers that were paused from before the request until after its timeout, in order of time."""
         trace, rules = self._context.trace, self._context.rulebook.rules[arm].fresh().dialect.producer.loop
         allowed = AttemptTimeouts(self._context.entry.settings, rules)
-        attempts, began = trace.table(TableName.ATTEMPTS, arm), _waiting_sends(trace.table(TableName.SENDS, arm))
         pauses = [fault for fault in trace.faults if fault.kind in PAUSES]
-        if not pauses or not began:
+        if not pauses:
             return
-        made = np.bincount(attempts.column("send").to_numpy(), minlength=1)
+        attempts = trace.table(TableName.ATTEMPTS, arm)
         took_ns = attempts.column("end_ns").to_numpy() - attempts.column("start_ns").to_numpy()
         long = attempts.filter(pa.array(took_ns > allowed.shortest_ms * NS_PER_MS)).select(_COLUMNS)
+        began = _waiting_sends(trace.table(TableName.SENDS, arm), long.column("send"))
+        made = attempts_by_send(trace, arm)
         for row in sorted(long.to_pylist(), key=lambda row: (row["start_ns"], row["send"])):
             if row["send"] not in began:
                 continue
@@ -152,8 +143,9 @@ class SilentBrokers(CaseObserver):
 _COLUMNS = ["send", "thread", "attempt", "broker", "start_ns", "end_ns"]
 
 
-def _waiting_sends(sends: pa.Table) -> dict[int, tuple[int, bool]]:
-    """When each send that waits for its answer began, and whether it may be tried again."""
+def _waiting_sends(sends: pa.Table, wanted: "pa.ChunkedArray[pa.Int64Scalar]") -> dict[int, tuple[int, bool]]:
+    """When each wanted send that waits for its answer began, and whether it may be tried again."""
+    sends = sends.filter(pc.is_in(sends.column("send"), wanted))
     chosen = sends.filter(pc.invert(pc.is_in(sends.column("mode"), pa.array([SendMode.ASYNC, SendMode.ONEWAY]))))
     number, start_ns, kind = (values_of(chosen.column(name).combine_chunks()) for name in ("send", "start_ns", "kind"))
     is_plain = [each in (SendKind.PLAIN, SendKind.BATCH) for each in kind]

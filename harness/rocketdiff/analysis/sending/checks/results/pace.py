@@ -20,9 +20,8 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
-from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.fault_windows import FaultPeriods
-from rocketdiff.analysis.sending.checks.context import CaseObserver, SendCheck
+from rocketdiff.analysis.sending.checks.context import SendCheck, TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
     FEWEST_SLOW,
     Mask,
@@ -34,7 +33,7 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     moment_ns,
     slow_moments,
 )
-from rocketdiff.analysis.sending.steps.aligned import AlignedSend
+from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
@@ -76,11 +75,8 @@ threads that wait for a core one after another lose all of it, threads of other 
 """
 
 
-class Pace(CaseObserver):
-    """Reads the tables of both arms when the case ends, because calm sends are never observed."""
-
-    def observe(self, send: AlignedSend) -> None:
-        """Nothing, see above."""
+class Pace(TableObserver):
+    """Compares the arms by moments."""
 
     def finish(self) -> None:
         """Count the moments, and note at most one difference for each time."""
@@ -155,20 +151,16 @@ class Pace(CaseObserver):
         """Note a difference at the candidate's send that took longest."""
         _, took, counts = timed
         place = int(np.argmax(np.where(counts, took, -1)))
-        self._collector.note(
-            DifferenceFact(
-                check=NAME,
-                signature=SLOWER.text(time),
-                arm=str(Arm.CANDIDATE),
-                thread=int(sends.thread[place]),
-                send=int(sends.number[place]),
-                attempt=None,
-                phase=str(self._context.times.phase_at(int(sends.start[place]))),
-                at_ns=int(sends.start[place]),
-                weight=1,
-                expected=expected,
-                observed=observed,
-            )
+        self._collector.differ_at(
+            SLOWER,
+            Arm.CANDIDATE,
+            place=time,
+            thread=int(sends.thread[place]),
+            send=int(sends.number[place]),
+            phase=str(self._context.times.phase_at(int(sends.start[place]))),
+            at_ns=int(sends.start[place]),
+            expected=expected,
+            observed=observed,
         )
 
     def _sends(self, arm: Arm) -> Sends:
@@ -177,8 +169,6 @@ class Pace(CaseObserver):
         number, thread, due, start, end = (
             table.column(name).to_numpy() for name in ("send", "thread", "due_ns", "start_ns", "end_ns")
         )
-        tried = trace.table(TableName.ATTEMPTS, arm).column("send").to_numpy()
-        attempts = np.bincount(tried, minlength=int(number.max(initial=0)) + 1)
         brokers: Any = table.column("broker").unify_dictionaries().combine_chunks()
         return Sends(
             number=number,
@@ -188,7 +178,7 @@ class Pace(CaseObserver):
             end=end,
             broker=brokers.indices.fill_null(-1).to_numpy(),
             brokers=tuple(brokers.dictionary.to_pylist()),
-            went_well=_is_one_of(table.column("outcome"), Outcome.OK) & (attempts[number] <= 1),
+            went_well=_is_one_of(table.column("outcome"), Outcome.OK) & (attempts_by_send(trace, arm)[number] <= 1),
             waits=~_is_one_of(table.column("mode"), SendMode.ASYNC, SendMode.ONEWAY),
         )
 

@@ -20,8 +20,7 @@ import numpy as np
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.fault_windows import first_fault_ns
-from rocketdiff.analysis.sending.checks.context import CaseObserver, SendCheck
-from rocketdiff.analysis.sending.steps.aligned import AlignedSend
+from rocketdiff.analysis.sending.checks.context import SendCheck, TableObserver
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Example, Measure
 from rocketdiff.core.answers.where import NOWHERE
@@ -109,11 +108,8 @@ FILES = _Resource(FILES_GROW, "files", "count", lambda sample: sample.files, SPA
 MEMORY = _Resource(MEMORY_GROWS, "MiB", "MiB", lambda sample: sample.memory_bytes, SPARE_BYTES, divisor=1 << 20)
 
 
-class SendsAtOnce(CaseObserver):
+class SendsAtOnce(TableObserver):
     """Counts the most sends of each arm that were under way at one time."""
-
-    def observe(self, send: AlignedSend) -> None:
-        """All is in the columns."""
 
     def finish(self) -> None:
         for arm in Arm:

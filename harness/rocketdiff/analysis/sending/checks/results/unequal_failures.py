@@ -6,9 +6,9 @@ arms are due during a pause, and one due a timeout before its end fails if it go
 of a rotation, which scatters less than Fisher's test assumes. What the sends of a pause have in common (a connection closed in
 one arm only) is allowed for by FAR_APART. It gates as part of the check ``outcomes``, whichever client fails more.
 
-Not asked behind proxies, whose clients back off at random. Not found: fewer than about a dozen failures of a case, fewer than FAR_APART times as many as the other's, and failures
-of calls that wait. Their thread is blocked, so each arm has a few in a pause by luck: seen of faithful clients, 11 against 5 in
-eight pauses of 600 ms.
+Not asked behind proxies, whose clients back off at random. Not found: fewer than about a dozen failures of a case, fewer
+than FAR_APART times as many as the other's, and failures of calls that wait. Their thread is blocked, so each arm has a
+few in a pause by luck: seen of faithful clients, 11 against 5 in eight pauses of 600 ms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
-from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.sending.checks.context import CaseObserver
+from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask
-from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK
 from rocketdiff.core.sends.plan import SendMode
@@ -43,19 +41,18 @@ Failures = tuple[int, int]
 """Sends that were due during a pause, and how many of them failed."""
 
 
-class UnequalFailures(CaseObserver):
-    """Reads the tables of both arms when the case ends."""
-
-    def observe(self, send: AlignedSend) -> None:
-        """Nothing, see above."""
+class UnequalFailures(TableObserver):
+    """Compares the failures of the arms by pause."""
 
     def finish(self) -> None:
         """Note at most one difference, at the first send that failed in one arm."""
         if topology_named(self._context.entry.topology).has_proxies:
             return
         spans = list(self._spans())
+        if not spans:
+            return
         sends = {arm: self._sends(arm) for arm in Arm}
-        if not spans or not all(due.size for due, _, _ in sends.values()):
+        if not all(due.size for due, _, _ in sends.values()):
             return
         found = {arm: [_failures(due, failed, span) for span in spans] for arm, (due, failed, _) in sends.items()}
         if not are_unequal(*found.values()):
@@ -64,20 +61,15 @@ class UnequalFailures(CaseObserver):
         is_more = total[Arm.CANDIDATE][1] > total[Arm.BASELINE][1]
         due, failed, number = sends[Arm.CANDIDATE if is_more else Arm.BASELINE]
         place = int(np.flatnonzero(failed & _due_in(due, spans[0]))[0])
-        self._collector.note(
-            DifferenceFact(
-                check=UNEQUAL_FAILURES.check,
-                signature=UNEQUAL_FAILURES.text("more" if is_more else "fewer"),
-                arm=str(Arm.CANDIDATE),
-                thread=0,
-                send=int(number[place]),
-                attempt=None,
-                phase=str(self._context.times.phase_at(int(due[place]))),
-                at_ns=int(due[place]),
-                weight=1,
-                expected=f"about as many failures as the baseline's {_words(total[Arm.BASELINE])}",
-                observed=f"{_words(total[Arm.CANDIDATE])} (p = {chance(*total.values()):.2g})",
-            )
+        self._collector.differ_at(
+            UNEQUAL_FAILURES,
+            Arm.CANDIDATE,
+            place="more" if is_more else "fewer",
+            send=int(number[place]),
+            phase=str(self._context.times.phase_at(int(due[place]))),
+            at_ns=int(due[place]),
+            expected=f"about as many failures as the baseline's {_words(total[Arm.BASELINE])}",
+            observed=f"{_words(total[Arm.CANDIDATE])} (p = {chance(*total.values()):.2g})",
         )
 
     def _spans(self) -> Iterator[tuple[int, int]]:

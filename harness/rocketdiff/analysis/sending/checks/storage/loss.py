@@ -14,7 +14,6 @@ import numpy as np
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.check_code import CheckCode
-from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.fault_windows import first_fault_ns
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, CalmSends, Mask
 from rocketdiff.analysis.sending.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
@@ -23,7 +22,6 @@ from rocketdiff.analysis.sending.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
-from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
@@ -139,20 +137,13 @@ def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None
     clock = context.entry.clock
     for stray in strays:
         since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
-        context.collector.note(
-            DifferenceFact(
-                check=STRAY_MESSAGE.check,
-                signature=STRAY_MESSAGE.name,
-                arm=str(arm),
-                thread=0,
-                send=NO_NUMBER,
-                attempt=None,
-                phase=str(Phase.CALM),
-                at_ns=context.collector.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
-                weight=0,
-                expected="only messages of the plan in a topic used by this arm only",
-                observed=f"a message with another id, or none, at {stray.broker} queue {stray.queue_id} offset {stray.queue_offset}",
-            )
+        context.collector.differ_at(
+            STRAY_MESSAGE,
+            arm,
+            phase=str(Phase.CALM),
+            at_ns=context.collector.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
+            expected="only messages of the plan in a topic used by this arm only",
+            observed=f"a message with another id, or none, at {stray.broker} queue {stray.queue_id} offset {stray.queue_offset}",
         )
 
 
