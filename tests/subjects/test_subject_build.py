@@ -50,6 +50,7 @@ def test_processes_left_by_a_build_are_ended(tmp_path: Path) -> None:
     program(tmp_path / mark, "sleep 600")
     build_all([described(tmp_path, f"./{mark} > /dev/null 2>&1 &")])
     await_that(lambda: not processes_with(mark), "what the build left to be gone")
+    assert not processes_with(mark)
 
 
 def test_to_build_without_a_build_is_refused(tmp_path: Path) -> None:

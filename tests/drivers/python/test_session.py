@@ -86,7 +86,7 @@ def test_a_setup_may_name_the_producer() -> None:
     """A setup with the role producer is a setup without a role."""
     heard = Heard()
     obey([SETUP[:-2] + b',"role":"producer"}\n'], session_of(heard))
-    heard.await_kind(Ready)
+    assert isinstance(heard.await_kind(Ready), Ready)
 
 
 def test_a_client_that_cannot_prepare_reports_stage_and_reason(capfd: pytest.CaptureFixture[str]) -> None:
