@@ -22,3 +22,11 @@ class SendDemand:
     mode: SendMode = SendMode.SYNC
     queue_counts: tuple[int, ...] = ()
     role: ClassVar[ClientRole] = ClientRole.PRODUCER
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDemand:
+    """What a member of a group must be able to do, as capabilities of a hello."""
+
+    capabilities: tuple[str, ...]
+    role: ClassVar[ClientRole] = ClientRole.CONSUMER
