@@ -12,6 +12,7 @@ from rocketdiff.core.consuming.plan import (
     ListenerRule,
     MessageModel,
 )
+from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.records.consuming import (
     Allocated,
     CallResult,
@@ -29,7 +30,7 @@ from rocketdiff.core.records.sending import Send
 from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.consuming import MemberSetup
-from rocketdiff.subjects.consuming.claims import demand_of, is_group_claimed, why_not_claimed
+from rocketdiff.subjects.consuming.claims import is_group_claimed, why_not_claimed
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.conversation import Conversation, Stage
@@ -210,10 +211,10 @@ def test_a_plan_needs_claims_of_its_listener() -> None:
     """Kind, model, outcomes and fields of the context are claimed; what is missing is named."""
     later = ListenerRule(0, every=7, tries=1, outcome=ListenerOutcome.LATER, delay_level=1)
     plan = GroupPlan(1, ListenerKind.CONCURRENT, rules=(later,))
-    assert demand_of(plan).capabilities == ("concurrent", "clustering", "listener:later", "listener:level")
+    assert GroupDemand.of(plan).capabilities == ("concurrent", "clustering", "listener:later", "listener:level")
     full = hello(capabilities=(*CLAIMS, "listener:later", "listener:level"), roles=("consumer",))
     assert why_not_claimed(plan, full) == ""
-    assert is_group_claimed(full.capabilities, demand_of(plan))
+    assert is_group_claimed(full.capabilities, GroupDemand.of(plan))
     assert "with listener:level: its hello claims" in why_not_claimed(
         plan, hello(capabilities=(*CLAIMS, "listener:later"), roles=("consumer",))
     )

@@ -2,23 +2,10 @@
 
 from collections.abc import Collection
 
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
+from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.demand import GroupDemand
-from rocketdiff.core.records.consuming import LISTENER
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.tables.roles import ClientRole
-
-_WITHOUT_CLAIM = frozenset({ListenerOutcome.SUCCESS, ListenerOutcome.ROLLBACK})
-"""Every listener can succeed; an orderly one that can commit can also roll back."""
-
-
-def demand_of(plan: GroupPlan) -> GroupDemand:
-    """Return what a client must have to be a member."""
-    outcomes = dict.fromkeys(rule.outcome for rule in plan.rules if rule.outcome not in _WITHOUT_CLAIM)
-    listener = [LISTENER + outcome for outcome in outcomes]
-    listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
-    listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
-    return GroupDemand((plan.listener.value, plan.model.value, *listener))
 
 
 def is_group_claimed(capabilities: Collection[str], demand: GroupDemand) -> bool:
@@ -31,7 +18,7 @@ def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:
     name = f"{hello.client}:{hello.version}"
     if ClientRole.CONSUMER not in (hello.roles or ()):
         return f"{name} cannot be a consumer: its hello has the roles {', '.join(hello.roles or ('producer',))}"
-    missing = [word for word in demand_of(plan).capabilities if word not in hello.capabilities]
+    missing = [word for word in GroupDemand.of(plan).capabilities if word not in hello.capabilities]
     if not missing:
         return ""
     claimed = ", ".join(hello.capabilities) or "nothing"
