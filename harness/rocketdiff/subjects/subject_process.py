@@ -125,6 +125,19 @@ class SubjectProcess(Closing):
             self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
         self._write(encode_go(start_ns))
 
+    def order(self, note: Callable[[], bytes]) -> None:
+        """Send a command of the role; ``note`` makes the talk take note of it and returns its line."""
+        with self._changed:
+            line = self._conversation.order(note)
+        self._write(line)
+
+    def await_that(self, condition: Callable[[], bool], deadline_s: float) -> bool:
+        """Wait at most this long until a condition over its records holds; return it. Raises SubjectBroken."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_lost() or condition(), deadline_s)
+        self._raise_if_lost()
+        return condition()
+
     def await_done(self, deadline_s: float | None = None) -> Transcript:
         """Wait until every operation has ended. Without ``deadline_s`` only the silence of a thread ends the wait."""
         self._await(Stage.DONE, deadline_s)
@@ -162,12 +175,15 @@ class SubjectProcess(Closing):
     def _await(self, stage: Stage, deadline_s: float | None) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
-            if self._own_error is not None:
-                raise self._own_error
-            if self._broken is None and self.stage < stage:
+            if self._own_error is None and self._broken is None and self.stage < stage:
                 self._break(self._stalled(f"{stage.name.lower()} within {deadline_s:g} s"))
-            if self._broken is not None:
-                raise self._broken
+        self._raise_if_lost()
+
+    def _raise_if_lost(self) -> None:
+        if self._own_error is not None:
+            raise self._own_error
+        if self._broken is not None:
+            raise self._broken
 
     def _is_lost(self) -> bool:
         return self._broken is not None or self._own_error is not None

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from rocketdiff.core.consuming.plan import ListenerRule
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
@@ -16,6 +17,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
+from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
 
 Speak = Callable[[Record], None]
 """Reports one record to the runner; callable from any thread, returns at once."""
@@ -94,6 +96,8 @@ def obey(commands: Iterable[bytes], session: "Session") -> None:
                 session.go(start_ns)
             case Stop():
                 return
+            case ListenerRule() | MemberSetup() | Join() | Leave():
+                session.refuse_consumer()
 
 
 def leave(session: "Session", writer: RecordWriter, status: int) -> None:
@@ -134,6 +138,10 @@ class Session:
         _require(self._is_ready and not self._begin.is_set(), "one go, after ready")
         self._start_ns = start_ns
         self._begin.set()
+
+    def refuse_consumer(self) -> None:
+        """Raise ValueError: no driver in Python is a consumer."""
+        _require(False, f"a role of this driver ({', '.join(self._roles)}), saw {ClientRole.CONSUMER}")
 
     def shutdown(self) -> None:
         """Shut the client down, ignoring errors."""

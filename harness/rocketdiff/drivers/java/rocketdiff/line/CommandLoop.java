@@ -20,6 +20,11 @@ public final class CommandLoop {
         void setup(Map<String, Object> line);
 
         void go(Map<String, Object> line);
+
+        /** A command that not every role has. */
+        default void other(String type, Map<String, Object> line) {
+            throw new IllegalArgumentException("unknown command: " + line);
+        }
     }
 
     public static void run(InputStream in, Session session) throws IOException {
@@ -27,7 +32,8 @@ public final class CommandLoop {
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             @SuppressWarnings("unchecked")
             Map<String, Object> command = (Map<String, Object>) JsonReader.read(line);
-            switch (String.valueOf(command.get("type"))) {
+            String type = String.valueOf(command.get("type"));
+            switch (type) {
                 case "plan":
                     session.plan(command);
                     break;
@@ -40,7 +46,7 @@ public final class CommandLoop {
                 case "stop":
                     return;
                 default:
-                    throw new IllegalArgumentException("unknown command: " + line);
+                    session.other(type, command);
             }
         }
     }
