@@ -1,12 +1,17 @@
 """The reference as a subject: ``python -m rocketdiff.drivers.python.reference --release 5.3.3``."""
 
 import argparse
+from functools import partial
 
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.drivers.python.consuming.reference import ReferenceMember
+from rocketdiff.drivers.python.consuming.runner import MemberRunner
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
 from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.consuming.reference_claims import CAPABILITIES, is_consumer
 from rocketmq_reference.dialects import RELEASES
 
 _CLIENT = "python"
@@ -14,17 +19,17 @@ _CLIENT = "python"
 
 def main() -> None:
     """Run until the command stop or the end of stdin."""
-    parser = argparse.ArgumentParser(description="The reference producer as a subject of rocketdiff.")
+    parser = argparse.ArgumentParser(description="The reference as a subject of rocketdiff.")
     parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
     release = parser.parse_args().release
     writer = RecordWriter(own_stdout())
-    run_subject(
-        SubjectId(_CLIENT, release),
-        capabilities_of(release),
-        as_producer(lambda setup, speak: ReferenceClient(release, setup, speak)),
-        writer,
-        writer.put,
-    )
+    roles = as_producer(lambda setup, speak: ReferenceClient(release, setup, speak))
+    capabilities = capabilities_of(release)
+    if is_consumer(release):
+        member = partial(ReferenceMember, release)
+        roles = {**roles, ClientRole.CONSUMER: partial(MemberRunner, member)}
+        capabilities = (*capabilities, *CAPABILITIES)
+    run_subject(SubjectId(_CLIENT, release), capabilities, roles, writer, writer.put)
 
 
 if __name__ == "__main__":

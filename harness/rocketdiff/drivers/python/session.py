@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from rocketdiff.core.consuming.plan import ListenerRule
 from rocketdiff.core.records.received import Record
@@ -46,8 +46,35 @@ class RoleRunner(Protocol):
         ...
 
 
-Roles = Mapping[ClientRole, Callable[[Speak], RoleRunner]]
-"""The roles of a driver, each with what makes its runner."""
+class MemberRunner(Protocol):
+    """A driver's client as a member of a group; the session calls it in this order."""
+
+    working: str
+    """The stage after ready, for a failure."""
+
+    def rule(self, rule: ListenerRule) -> None:
+        """Take a rule of the listener; all of them come before prepare."""
+        ...
+
+    def prepare(self, setup: MemberSetup) -> None:
+        """Warm up."""
+        ...
+
+    def order(self, order: Join | Leave) -> None:
+        """Take an order, which run carries out."""
+        ...
+
+    def run(self) -> int:
+        """Join and leave as ordered, up to the last leave; return the number of the listener's calls."""
+        ...
+
+    def shutdown(self) -> None:
+        """Shut the client down; may block on a paused broker."""
+        ...
+
+
+Roles = Mapping[ClientRole, Callable[[Speak], Any]]
+"""The roles of a driver, each with what makes its runner: a RoleRunner of a producer, a MemberRunner of a consumer."""
 
 _SHUTDOWN_S = 0.7
 """Time limit of the shutdown, because unregistering from a paused broker blocks for seconds."""
@@ -66,7 +93,8 @@ def run_subject(
     """Write hello and obey stdin until stop or its end, then exit the process; never returns."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
-    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms))
+    known = None if list(roles) == [ClientRole.PRODUCER] else tuple(roles)
+    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms, known))
     session = Session(roles, speak)
     status = 0
     try:
@@ -96,8 +124,12 @@ def obey(commands: Iterable[bytes], session: "Session") -> None:
                 session.go(start_ns)
             case Stop():
                 return
-            case ListenerRule() | MemberSetup() | Join() | Leave():
-                session.refuse_consumer()
+            case ListenerRule() as rule:
+                session.rule(rule)
+            case MemberSetup() as setup:
+                session.prepare_member(setup)
+            case Join() | Leave() as order:
+                session.order(order)
 
 
 def leave(session: "Session", writer: RecordWriter, status: int) -> None:
@@ -116,7 +148,7 @@ class Session:
         self._roles = roles
         self._speak = speak
         self._role: ClientRole | None = None
-        self._runner: RoleRunner | None = None
+        self._runner: Any = None
         self._is_set_up = False
         self._is_ready = False
         self._start_ns = 0
@@ -130,18 +162,33 @@ class Session:
     def prepare(self, prepare: Prepare) -> None:
         """Start preparing in the background; ready is reported at the end."""
         _require(not self._is_set_up, "one setup")
-        runner = self._runner_of(prepare.role)
-        self._is_set_up = True
-        threading.Thread(target=self._run, args=(runner, prepare), name="session", daemon=True).start()
+        runner: RoleRunner = self._runner_of(prepare.role)
+
+        def work() -> Done:
+            self._begin.wait()
+            return Done(runner.run(self._start_ns))
+
+        self._start(lambda: runner.prepare(prepare), work)
+
+    def rule(self, rule: ListenerRule) -> None:
+        """Take a rule of a consumer's listener."""
+        _require(not self._is_set_up, "rules come before setup")
+        self._runner_of(ClientRole.CONSUMER).rule(rule)
+
+    def prepare_member(self, setup: MemberSetup) -> None:
+        """Start preparing a member in the background; ready is reported at the end, and orders may follow."""
+        _require(not self._is_set_up, "one setup")
+        runner: MemberRunner = self._runner_of(ClientRole.CONSUMER)
+        self._start(lambda: runner.prepare(setup), lambda: Done(calls=runner.run()))
+
+    def order(self, order: Join | Leave) -> None:
+        _require(self._is_ready and self._role is ClientRole.CONSUMER, "join and leave after ready")
+        self._runner.order(order)
 
     def go(self, start_ns: int) -> None:
         _require(self._is_ready and not self._begin.is_set(), "one go, after ready")
         self._start_ns = start_ns
         self._begin.set()
-
-    def refuse_consumer(self) -> None:
-        """Raise ValueError: no driver in Python is a consumer."""
-        _require(False, f"a role of this driver ({', '.join(self._roles)}), saw {ClientRole.CONSUMER}")
 
     def shutdown(self) -> None:
         """Shut the client down, ignoring errors."""
@@ -149,22 +196,25 @@ class Session:
             with contextlib.suppress(Exception):
                 self._runner.shutdown()
 
-    def _runner_of(self, role: ClientRole) -> RoleRunner:
+    def _start(self, prepare: Callable[[], None], work: Callable[[], Done]) -> None:
+        self._is_set_up = True
+        threading.Thread(target=self._run, args=(prepare, work), name="session", daemon=True).start()
+
+    def _runner_of(self, role: ClientRole) -> Any:
         if self._runner is None:
             _require(role in self._roles, f"a role of this driver ({', '.join(self._roles)}), saw {role}")
             self._role, self._runner = role, self._roles[role](self._speak)
         _require(role is self._role, f"lines of one role, saw {self._role} and {role}")
         return self._runner
 
-    def _run(self, runner: RoleRunner, prepare: Prepare) -> None:
+    def _run(self, prepare: Callable[[], None], work: Callable[[], Done]) -> None:
         stage = "setup"
         try:
-            runner.prepare(prepare)
+            prepare()
             self._is_ready = True
             self._speak(Ready(time.monotonic_ns()))
-            self._begin.wait()
-            stage = runner.working
-            self._speak(Done(runner.run(self._start_ns)))
+            stage = self._runner.working
+            self._speak(work())
         except Exception as error:  # noqa: BLE001 - reported to the runner, in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))

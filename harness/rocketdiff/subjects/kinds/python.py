@@ -4,10 +4,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import REFERENCE, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.nearest import nearest_releases
+from rocketdiff.subjects.consuming.reference_claims import CAPABILITIES, is_consumer
 from rocketdiff.subjects.kind import Kind, LabHost, every_security
 from rocketdiff.subjects.kinds import java
 from rocketdiff.subjects.program import Launch, clean_environment
@@ -55,7 +58,17 @@ class ReferenceProgram:
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
 
 
+def has_group(release: str, demand: GroupDemand) -> bool:
+    """True if the reference consumes as this release does, with everything that is demanded."""
+    return is_consumer(release) and set(demand.capabilities) <= set(CAPABILITIES)
+
+
 KIND = Kind(
-    CLIENT, known_releases, python_program, offers=java.KIND.offers, lab_host=LabHost.RULES, security=every_security
+    CLIENT,
+    known_releases,
+    python_program,
+    offers={**java.KIND.offers, ClientRole.CONSUMER: has_group},
+    lab_host=LabHost.RULES,
+    security=every_security,
 )
-"""It has the calls of the Java release whose rules it follows."""
+"""As a producer it has the calls of the Java release whose rules it follows."""

@@ -1,0 +1,1 @@
+"""The part of the Python drivers for consumers: members of a group."""
