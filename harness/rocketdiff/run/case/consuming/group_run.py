@@ -14,7 +14,6 @@ from rocketdiff.core.records.consuming import (
     Consumed,
     DeliveredMessage,
     Joined,
-    Left,
     Owned,
     Received,
 )
@@ -23,7 +22,7 @@ from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from rocketdiff.traces.recorder import Recorder
 
-Reported = TypeVar("Reported", Allocated, Consumed, Left, Owned, Received)
+Reported = TypeVar("Reported", Allocated, Consumed, Owned, Received)
 
 
 class GroupRun:
@@ -101,10 +100,6 @@ class GroupRun:
     def calls(self) -> int:
         return sum(subject.ended for subject in self._subjects.values())
 
-    @property
-    def deliveries(self) -> int:
-        return sum(len(call.messages) for number in self._subjects for call in self._reported(number, Received))
-
     def received_ns(self) -> Iterable[int]:
         """Yield when each call began."""
         return (call.at_ns for number in self._subjects for call in self._reported(number, Received))
@@ -112,9 +107,6 @@ class GroupRun:
     def joined_ns(self) -> dict[int, int]:
         """Return when each member's last call to start began, by number."""
         return {number: talk.joined.start_ns for number, talk in self._talks.items() if talk.joined is not None}
-
-    def left(self) -> dict[int, Left]:
-        return {number: reported[-1] for number in self._subjects if (reported := self._reported(number, Left))}
 
     def _reported(self, number: int, kind: type[Reported]) -> list[Reported]:
         found = self._subjects[number].transcript.others.get(kind, [])
