@@ -70,7 +70,7 @@ def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:
         pytest.param("faults:", "checks: [storage]\nfaults:", "at most 0 entries", id="a check of producers"),
     ],
 )
-def test_what_shows_nothing_is_refused(stated: str, instead: str, expected: str | None) -> None:
+def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expected: str | None) -> None:
     """Each change makes the file one that shows or proves nothing; a longer feed does not."""
     text = TEXT.replace(stated, instead)
     assert text != TEXT

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.registry import require_judged
 from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.arm import Arm
@@ -116,6 +117,7 @@ class Trial:
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
     """Identify the releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
+    require_judged(run.manifest.cases)
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, Contradiction | None] = {}
     telling: set[tuple[int, int, int]] = set()

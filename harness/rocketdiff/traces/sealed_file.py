@@ -40,8 +40,8 @@ class FileStatement:
     """
     Statement of one file: run, table, case, arm and whole groups.
 
-    arm and subject are None for a table of the whole case. groups: (thread, rows) in file order; a table without
-    threads has the single group (0, rows), or none if it is empty.
+    arm and subject are None for a table of the whole case. groups: (thread or member, rows) in file order; a table without
+    them has the single group (0, rows), or none if it is empty.
     """
 
     run: str
@@ -57,7 +57,7 @@ def state(
     table: pa.Table, *, run: str, name: TableName, case: int, arm: Arm | None, subject: str | None
 ) -> FileStatement:
     """Return the statement of a sorted table."""
-    return FileStatement(run, name, case, arm, subject, table.num_rows, _groups(table))
+    return FileStatement(run, name, case, arm, subject, table.num_rows, _groups(table, name))
 
 
 def stamp(table: pa.Table, statement: FileStatement) -> pa.Table:
@@ -88,7 +88,7 @@ def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
         if statement.arm is None:
             raise TraceError(f"an arm named in {where}", seen="none", hint=REPAIR)
         _require_constant(table, "arm", ARM_CODES[statement.arm], where)
-    groups = _groups(table)
+    groups = _groups(table, statement.table)
     _require(groups == statement.groups, f"whole groups {statement.groups} as stated", groups, where)
     keys = TABLES[statement.table].keys
     _require(_rises_strictly(table, keys), f"rows rising strictly by {', '.join(keys)}", "another order", where)
@@ -118,13 +118,14 @@ def integers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
     return np.take(rank_of_code, np.asarray(coded.indices.to_numpy(), dtype=np.int64))
 
 
-def _groups(table: pa.Table) -> tuple[tuple[int, int], ...]:
-    """Return (thread, rows) of each run of equal threads; a thread that appears twice was split."""
+def _groups(table: pa.Table, name: TableName) -> tuple[tuple[int, int], ...]:
+    """Return (thread, rows), or (member, rows), of each run of equal ones; one that appears twice was split."""
     if table.num_rows == 0:
         return ()
-    if "thread" not in table.column_names:
+    group = TABLES[name].group
+    if group not in table.column_names:
         return ((0, table.num_rows),)
-    threads = integers(table, "thread")
+    threads = integers(table, group)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(threads)) + 1))
     sizes = np.diff(np.concatenate((starts, [threads.size])))
     return tuple((int(threads[start]), int(size)) for start, size in zip(starts, sizes, strict=True))

@@ -51,7 +51,7 @@ class CaseRun:
 
     programs: the running members. problems: unexpected events of the cluster, as sentences, by what they are about.
     origin_ns: monotonic time at which the first operation is due. wire: what the relay before a member saw. role: set once,
-    before ``run``.
+    before ``run``. stack: what it holds ends with the case, before the programs do.
     """
 
     cluster: Cluster
@@ -68,6 +68,7 @@ class CaseRun:
     is_read_back: bool = False
     wire: dict[Member, WireReport] = field(default_factory=dict)
     role: RoleRun = field(init=False)
+    stack: ExitStack = field(init=False)
     relays: CaseRelays = field(init=False)
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
@@ -75,6 +76,7 @@ class CaseRun:
 
     def run(self, stack: ExitStack) -> None:
         """Start every member, let them go together, inject the faults, wait, heal."""
+        self.stack = stack
         if death := self._death():
             raise death
         self.role.create_topics()

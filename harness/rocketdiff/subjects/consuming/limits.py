@@ -12,6 +12,12 @@ _RECORD_BYTES = 2_048
 """A call with one message and all its properties takes a KiB."""
 
 
+def most_retries(plan: GroupPlan) -> int:
+    """Return how often a failed message may come back; -1 in the settings is the client's default."""
+    most = plan.settings.get("max_reconsume_times", DEFAULT_RETRIES)
+    return most if isinstance(most, int) and most >= 0 else DEFAULT_RETRIES
+
+
 @dataclass(frozen=True, slots=True)
 class MemberLimits:
     """
@@ -26,6 +32,7 @@ class MemberLimits:
     join_s: float = 60.0
     call_s: float = 5.0
     leave_s: float = 5.0
+    done_s: float = 5.0
     calls: int = 1_000
     other_records: int = 3_000
     others_a_second: int = 50
@@ -34,8 +41,7 @@ class MemberLimits:
     @classmethod
     def of(cls, plan: GroupPlan, messages: int, brokers: int) -> "MemberLimits":
         """Return the limits of a member of this group."""
-        most = plan.settings.get("max_reconsume_times", DEFAULT_RETRIES)
-        retries = most if isinstance(most, int) and most >= 0 else DEFAULT_RETRIES
+        retries = most_retries(plan)
         work_s = plan.longest_work_ms / 1_000
         wait_ms = plan.settings.get("await_termination_ms", 0)
         least = cls()

@@ -1,0 +1,82 @@
+"""``python -m maintenance.consumers BASELINE CANDIDATE --out FOLDER``: run one case on new brokers and show it."""
+
+import argparse
+import secrets
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from maintenance.consumers.story import story_of
+from rocketdiff import __version__
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.run_info import Machine
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.documents.yaml_source import read_text
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.manifest import entry_of
+from rocketdiff.scenario import Case, expand, parse
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.manifest import RunManifest
+from rocketdiff.traces.run_directory import RunDirectory
+
+FEEDER = SubjectId("python", "5.3.3")
+"""The reference producer, by the rules of the brokers' release."""
+
+SCENARIO = Path(__file__).with_name("pause-one-of-two.yaml")
+
+
+def new_run(case: Case, root: Path, seed: int) -> RunDirectory:
+    """Make the directory of a run with one case."""
+    now = datetime.now(UTC)
+    manifest = RunManifest(
+        run=f"{now:%Y%m%d-%H%M%S}-{seed:08x}",
+        rocketdiff=__version__,
+        created_wall_ms=int(now.timestamp() * 1_000),
+        seed=seed,
+        subjects={Arm.BASELINE: str(case.id.baseline), Arm.CANDIDATE: str(case.id.candidate)},
+        server_release="",
+        backend="processes of this machine",
+        suite="",
+        machine=Machine("", "", 0, 0, "", ""),
+        cases=(entry_of(1, case),),
+    )
+    return RunDirectory.create(root, manifest)
+
+
+def run_one(scenario: Path, baseline: SubjectId, candidate: SubjectId, out: Path, seed: int) -> RunDirectory:
+    """Run a scenario about consumers on a cluster of its own. Raises HarnessError."""
+    case = expand(parse(read_text(scenario), str(scenario)), baseline, candidate, seed)
+    directory = new_run(case, out.resolve(), seed)
+    pair = Pair({Arm.BASELINE: program_of(baseline), Arm.CANDIDATE: program_of(candidate)}, feeder=program_of(FEEDER))
+    topology = case.scenario.topology
+    with start_cluster(topology=topology, folder=directory.path / "cluster") as cluster:
+        run_case(cluster, directory.case(1), case, pair, ())
+    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    return directory
+
+
+def main() -> int:
+    """Return 0 if the case was completed, whatever its members did."""
+    parser = argparse.ArgumentParser(prog="python -m maintenance.consumers", description=__doc__)
+    parser.add_argument("baseline", type=SubjectId.parse)
+    parser.add_argument("candidate", type=SubjectId.parse)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scenario", type=Path, default=SCENARIO, help="a scenario file about consumers")
+    parser.add_argument("--seed", type=int, default=None)
+    asked = parser.parse_args()
+    seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
+    try:
+        directory = run_one(asked.scenario, asked.baseline, asked.candidate, asked.out, seed)
+    except HarnessError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return 4
+    sys.stdout.writelines(f"{line}\n" for line in story_of(directory))
+    return 0 if directory.entry(1).status == "complete" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""One short case about consumers on real brokers, which nothing judges yet."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maintenance.consumers.__main__ import FEEDER, new_run
+from maintenance.consumers.story import story_of
+from rocketdiff.analysis.registry import require_judged
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.run_case import run_case
+from rocketdiff.scenario import expand, parse
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.reader import read_table, require_whole
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+SCENARIO = """\
+format: 1
+name: consuming/fails-beside-a-pause
+establishes: Every message is delivered, and a failed one comes back once.
+topology: two-masters
+topic: {queues_per_broker: 2}
+settings: {send_msg_timeout_ms: 500}
+workload: {call: queue, threads: 2, rate_per_s: 20, duration_s: 5}
+consumers:
+  members: 1
+  listener: concurrent
+  settings: {consume_from_where: first}
+  properties: {rebalance_wait_interval_ms: 600000}
+  rules: [{every: 10, offset: 3, tries: 1, outcome: later, delay_level: 1}]
+  drain_s: 15
+faults: [{kind: pause, broker: a, at_s: 3, for_s: 1.5}]
+"""
+
+
+def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> None:
+    """Both groups get every held message, each failed one once more, and commit all; the traces are whole and unjudged."""
+    java = SubjectId("java", "5.3.3")
+    case = expand(parse(SCENARIO, "text"), java, java, seed=1)
+    run = new_run(case, tmp_path, seed=1)
+    pair = Pair(dict.fromkeys(Arm, program_of(java)), feeder=program_of(FEEDER))
+    run_case(two_masters, run.case(1), case, pair, ())
+    entry = run.entry(1)
+    assert (entry.status, entry.reason, entry.breaches) == (CaseStatus.COMPLETE, "", {})
+    require_whole(run)
+    assert {
+        guard.name: guard.seen for guard in entry.guards if not guard.held and guard.name.startswith("settled")
+    } == {}
+    held = {row["send"] for row in read_table(run, TableName.HELD, 1).to_pylist()}
+    assert len(held) > 80
+    for arm in Arm:
+        deliveries = Counter(
+            (row["send"], row["times"]) for row in read_table(run, TableName.DELIVERIES, 1, arm).to_pylist()
+        )
+        again = {send for send in held if send % 10 == 3}
+        assert set(deliveries) == {(send, 0) for send in held} | {(send, 1) for send in again}
+        returned = read_table(run, TableName.RETURNED, 1, arm).to_pylist()
+        assert {row["send"] for row in returned if row["place"] == "retry"} == again
+        last = {(row["kind"], row["broker"], row["queue_id"]): row for row in _committed(run, arm)}
+        assert all((row["value"] or 0) == row["end"] for row in last.values())
+    assert f"  first deliveries: {len(held)} of {len(held)} held messages" in "\n".join(story_of(run))
+    with pytest.raises(UsageError, match="about a consumer"):
+        require_judged(run.manifest.cases)
+
+
+def _committed(run: RunDirectory, arm: Arm) -> list[dict[str, Any]]:
+    return read_table(run, TableName.COMMITTED, 1, arm).to_pylist()
