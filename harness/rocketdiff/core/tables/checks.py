@@ -80,6 +80,7 @@ class Check:
 
 
 _NOTHING_STORED = "nothing is stored"
+_NO_GROUP = "a script has no group of consumers"
 _NO_SCATTER = "virtual time does not scatter"
 
 VALIDITY = "validity"
@@ -188,6 +189,50 @@ CHECKS = {
             Concern.WAITING,
             cluster_only="a script has no process of its own",
             is_implicit=True,
+        ),
+        Check(
+            "delivered",
+            "Every stored message is handed to the group, and as it was stored.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "redelivery",
+            "A message is delivered again only with a cause, and a member begins a queue where the group stopped.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "retries",
+            "A message whose listener failed comes back once, after its delay, and counts its failures.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "offsets",
+            "What is committed is finished, and what is finished is committed when the member leaves.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "resume-time",
+            "The first message after a fault of its broker comes as soon as the other group's, within the margin.",
+            Concern.WAITING,
+            CheckKind.STATISTICAL,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "consumption",
+            "Members join, and messages reach the listener in calm as soon as the other group's.",
+            Concern.WAITING,
+            cluster_only=_NO_GROUP,
+            is_implicit=True,
+            role=ClientRole.CONSUMER,
         ),
         Check(
             "protocol",
