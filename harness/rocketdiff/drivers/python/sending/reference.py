@@ -23,6 +23,7 @@ from rocketdiff.drivers.python.sending.identity import body_of, message_id
 from rocketdiff.drivers.python.sending.sender import code_of
 from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.consuming import MemberSetup
 from rocketmq_reference.api import listener as heard
 from rocketmq_reference.api.message import Message, SendResult
 from rocketmq_reference.api.producer import Producer
@@ -68,7 +69,7 @@ def without_failover(release: str) -> Dialect:
     return replace(dialect, producer=replace(dialect.producer, select_plain=insisting))
 
 
-def access_of(setup: SubjectSetup) -> Access:
+def access_of(setup: SubjectSetup | MemberSetup) -> Access:
     """Return account and TLS context of the setup; raises OSError for unusable TLS files."""
     security = setup.security or {}
     account, tls = security.get("account"), security.get("tls")
