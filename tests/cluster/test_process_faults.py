@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -149,7 +150,7 @@ def test_a_pause_that_somebody_else_ends_makes_its_case_invalid(
         for number in others:
             os.kill(pid, number)
             wanted = {signal.SIGCONT: NodeState.RUNNING, signal.SIGKILL: NodeState.GONE}.get(number, NodeState.PAUSED)
-            await_that(lambda wanted=wanted: cluster.state(record.node) is wanted, f"the effect of {number.name}")
+            await_that(partial(_has_state, cluster, record.node, wanted), f"the effect of {number.name}")
         return FAULTS[kind].heal(cluster, record)
 
     faults = {kind: FaultAction(FAULTS[kind].inject, heal)}
@@ -168,3 +169,7 @@ def test_a_pause_that_somebody_else_ends_makes_its_case_invalid(
         sleepers.topology.node_names, NodeState.RUNNING
     )
     assert [guard.name for guard in guards_of(facts) if not guard.held] == (["fault-1", "cluster"] if seen else [])
+
+
+def _has_state(cluster: Cluster, node: str, wanted: NodeState) -> bool:
+    return cluster.state(node) is wanted

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.interface import NodeState
+from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from tests.cluster.processes import await_gone
@@ -32,6 +34,7 @@ SLEEPER = (
 RUNNER = """
 import os, signal, sys, time
 from pathlib import Path
+from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 supervisor = SupervisorClient(Path(sys.argv[1]) / "supervisor.log")
 home, store = Path(sys.argv[1]), Path(sys.argv[1]) / "store"
@@ -121,13 +124,17 @@ def test_a_server_that_another_process_continues_was_not_stopped_throughout(
     supervisor.stop(server.pid)
     for number in others:
         server.send(number)
-        running = number is signal.SIGCONT
-        await_that(lambda running=running: (server.state() is NodeState.RUNNING) is running, "the signal's effect")
+        wanted = NodeState.RUNNING if number is signal.SIGCONT else NodeState.PAUSED
+        await_that(partial(_has_state, server, wanted), f"the effect of {number.name}")
     _, was_held = supervisor.go_on(server.pid)
     assert (was_held, server.state()) == (signal.SIGCONT not in others, NodeState.RUNNING)
     supervisor.stop(server.pid)
     assert supervisor.go_on(server.pid)[1]
     server.release()
+
+
+def _has_state(server: ServerProcess, wanted: NodeState) -> bool:
+    return server.state() is wanted
 
 
 def test_a_stop_of_a_server_that_another_process_has_stopped_is_refused(

@@ -26,8 +26,9 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.rules import rules_now
+from rocketdiff.record.storage.batch import Batch, new_batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
-from rocketdiff.record.storage.store import Batch, Snapshot, commit, look, look_or_make, new_batch
+from rocketdiff.record.storage.store import Snapshot, commit, look, look_or_make
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.record.work import Here
 from rocketdiff.traces.manifest import stamped

@@ -140,7 +140,7 @@ def test_a_pause_that_somebody_else_ends_is_a_problem(owned: Owned, commands: di
         if "state" not in commands:
             owned.brokers["mq-blue"].flag.unlink(missing_ok=True)
 
-    with joined(owned, owned.described(**commands)) as cluster:
+    with joined(owned, owned.described(5.0, **commands)) as cluster:
         outcome = run_fault(cluster, meanwhile=end_it)
     assert [str(problem) for problem in outcome.problems] == [
         f"expected mq-blue to stay paused until its resume; saw {seen}; try: let nobody else act on the servers, and run again"
