@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import RawIOBase
 
 import pyarrow as pa
@@ -57,8 +58,9 @@ def require_as_committed(system: pafs.FileSystem, root: str, files: Iterable[Sta
     A file without digest passes, and a missing one, which its reader notices.
     """
     stated = [file for file in files if file.digest]
+    one_flaw = partial(flaw, system, root, is_check=False)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = next(filter(None, pool.map(lambda file: flaw(system, root, file, is_check=False), stated)), None)
+        found = next(filter(None, (pool.map if len(stated) > 1 else map)(one_flaw, stated)), None)
     if found is not None:
         raise damaged(found)
 

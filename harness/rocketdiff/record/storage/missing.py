@@ -26,7 +26,7 @@ def _miscounted(snapshot: Snapshot, batch: Batch) -> Iterator[str]:
         return snapshot.rows(table, [name], [batch]).column(name).to_pylist()
 
     main = _MAIN_TABLE[batch.kind.removeprefix("compact-")]
-    counts = [(main, len(set(column(main, "run"))), batch.runs)]
+    counts: list[tuple[str, int, int]] = [(main, len(set(column(main, "run"))), batch.runs)]
     if main is Kept.RUNS:
         counts.append((Kept.CASES, len(column(Kept.CASES, "run")), sum(column(main, "cases"))))
     if main is Kept.JUDGED:
