@@ -70,6 +70,7 @@ def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> N
         last = {(row["kind"], row["broker"], row["queue_id"]): row for row in _committed(run, arm)}
         assert all((row["value"] or 0) == row["end"] for row in last.values())
     assert f"  first deliveries: {len(held)} of {len(held)} held messages" in "\n".join(story_of(run))
+    assert run.case(1).seal().files == run.entry(1).files == entry.files  # as after a crash
     with pytest.raises(UsageError, match="about a consumer"):
         require_judged(run.manifest.cases)
 
