@@ -60,7 +60,9 @@ def journal_of(records: Iterable[Record]) -> ArmJournal:
     return journal
 
 
-def sealed(records: Iterable[Record] = RIGHT, watched: dict[str, list[Any]] | None = None) -> SealedCase:
+def sealed(
+    records: Iterable[Record] = RIGHT, watched: dict[str, list[Any]] | None = None, lost: tuple[str, ...] = ()
+) -> SealedCase:
     """A case with one fed message; the baseline's only member has these records."""
     lines = {name: [msgspec.json.encode(each) for each in values] for name, values in (watched or {}).items()}
     journals = {
@@ -77,6 +79,7 @@ def sealed(records: Iterable[Record] = RIGHT, watched: dict[str, list[Any]] | No
             subjects=dict.fromkeys(Arm, "java:5.3.3"),
             topics=dict.fromkeys(Arm, "T"),
             groups={Arm.BASELINE: GroupEntry("b", 1), Arm.CANDIDATE: GroupEntry("c", 1)},
+            lost=lost,
         )
     )
 
@@ -142,12 +145,10 @@ def test_a_record_that_fits_no_other_is_a_trouble(records: tuple[Record, ...], t
     assert len(case.tables[TableName.CALLS, Arm.BASELINE]["call"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("ending", "ended"), [((), "alive"), ((Done(calls=1),), "died")], ids=["no end", "done without left"]
-)
-def test_a_member_that_never_left_is_named_by_its_end(ending: tuple[Record, ...], ended: str) -> None:
-    """The last words of a journal tell how a member ended; a call may be open."""
-    case = sealed((*RIGHT[:5], *ending))
+@pytest.mark.parametrize(("lost", "ended"), [((), "alive"), (("baseline-m0",), "died")], ids=["a crash", "a breach"])
+def test_a_member_that_never_left_is_alive_or_has_died(lost: tuple[str, ...], ended: str) -> None:
+    """A runner that was killed leaves it alive, one that saw a breach ends it; its call stays open."""
+    case = sealed(RIGHT[:5], lost=lost)
     assert row_of(case, TableName.MEMBERS)["ended"] == ended
     assert "end_ns" not in row_of(case, TableName.CALLS)
 

@@ -19,7 +19,8 @@ from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.run_case import run_case
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, expand, parse
-from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.registry import program_of, resolved
+from rocketdiff.subjects.subject import Subject
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 
@@ -47,11 +48,12 @@ def new_run(case: Case, root: Path, seed: int) -> RunDirectory:
     return RunDirectory.create(root, manifest)
 
 
-def run_one(scenario: Path, baseline: SubjectId, candidate: SubjectId, out: Path, seed: int) -> RunDirectory:
+def run_one(scenario: Path, baseline: Subject, candidate: Subject, out: Path, seed: int) -> RunDirectory:
     """Run a scenario about consumers on a cluster of its own. Raises HarnessError."""
-    case = expand(parse(read_text(scenario), str(scenario)), baseline, candidate, seed)
+    case = expand(parse(read_text(scenario), str(scenario)), baseline.id, candidate.id, seed)
     directory = new_run(case, out.resolve(), seed)
-    pair = Pair({Arm.BASELINE: program_of(baseline), Arm.CANDIDATE: program_of(candidate)}, feeder=program_of(FEEDER))
+    programs = {Arm.BASELINE: baseline.program, Arm.CANDIDATE: candidate.program}
+    pair = Pair(programs, feeder=program_of(FEEDER))
     topology = case.scenario.topology
     with start_cluster(topology=topology, folder=directory.path / "cluster") as cluster:
         run_case(cluster, directory.case(1), case, pair, ())
@@ -62,15 +64,16 @@ def run_one(scenario: Path, baseline: SubjectId, candidate: SubjectId, out: Path
 def main() -> int:
     """Return 0 if the case was completed, whatever its members did."""
     parser = argparse.ArgumentParser(prog="python -m maintenance.consumers", description=__doc__)
-    parser.add_argument("baseline", type=SubjectId.parse)
-    parser.add_argument("candidate", type=SubjectId.parse)
+    parser.add_argument("baseline")
+    parser.add_argument("candidate")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--scenario", type=Path, default=SCENARIO, help="a scenario file about consumers")
     parser.add_argument("--seed", type=int, default=None)
     asked = parser.parse_args()
     seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
     try:
-        directory = run_one(asked.scenario, asked.baseline, asked.candidate, asked.out, seed)
+        baseline, candidate = resolved(asked.baseline), resolved(asked.candidate)
+        directory = run_one(asked.scenario, baseline, candidate, asked.out, seed)
     except HarnessError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 4

@@ -6,7 +6,7 @@ be sealed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, get_type_hints
 
 import msgspec
@@ -110,16 +110,8 @@ def encode_record(record: Record) -> bytes:
     for name, attribute in kind.written:
         value = getattr(record, attribute)
         if value is not None:
-            members[name] = _without_nothing(value)
+            members[name] = value
     return msgspec.json.encode(members) + b"\n"
-
-
-def _without_nothing(value: object) -> object:
-    """Return a field's value; of objects within it (the messages of a call), fields that are None are left out too."""
-    if not isinstance(value, tuple) or not value or not is_dataclass(value[0]):
-        return value
-    names = [each.name for each in fields(value[0])]
-    return [{name: shown for name in names if (shown := getattr(one, name)) is not None} for one in value]
 
 
 def decode_record(line: bytes) -> ReceivedLine:

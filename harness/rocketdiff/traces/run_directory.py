@@ -270,6 +270,7 @@ class CaseDirectory:
             subjects=self._run.manifest.subjects,
             topics=entry.topics,
             groups=entry.groups,
+            lost=entry.breaches.keys(),
         )
 
     def _journal(self, member: Member) -> ArmJournal:

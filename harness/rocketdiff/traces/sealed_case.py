@@ -1,6 +1,6 @@
 """What the sealing of a case gets and returns, whatever its role."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.core.arm import Arm, Member
@@ -15,7 +15,8 @@ class CaseJournals:
     """
     The journals of a case. origin_ns: monotonic time of the plan's offset 0.
 
-    of: reads the journal of a member. lines: of another journal, by name. topics, groups: of a case about consumers.
+    of: reads the journal of a member. lines: of another journal, by name. topics, groups: of a case about consumers. lost: names
+    of members that broke the protocol, and were ended.
     """
 
     number: int
@@ -26,6 +27,7 @@ class CaseJournals:
     subjects: Mapping[Arm, str]
     topics: Mapping[Arm, str]
     groups: Mapping[Arm, GroupEntry]
+    lost: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

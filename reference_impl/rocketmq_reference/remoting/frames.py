@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count
 
-from rocketmq_reference.remoting import header_binary, header_json
+from rocketmq_reference.remoting.headers import header_binary, header_json
 from rocketmq_reference.remoting.errors import RemotingCommandException
 
 RESPONSE_FLAG = 0b01

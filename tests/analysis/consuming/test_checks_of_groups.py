@@ -23,6 +23,7 @@ Change = Callable[[Group], None]
 
 
 def test_two_faithful_groups_conform() -> None:
+    """Two groups that do everything right conform, failing listeners included."""
     judgement = Story().judge().judgement
     assert (judgement.verdict, judgement.exit_code) == (RunVerdict.CONFORMS, ExitCode.CONFORMS)
 
@@ -192,6 +193,7 @@ def test_a_pause_that_both_groups_wait_out_conforms(until_ms: int) -> None:
 
 
 def test_a_group_that_stands_still_after_a_pause_is_found() -> None:
+    """Messages that never come after the heal are found."""
     story = paused(11_050)
     for send in range(81, COUNT, 2):
         story.candidate.drop(send)
@@ -210,6 +212,7 @@ def test_a_rebalance_delivers_again_from_the_committed_offset() -> None:
 
 
 def test_the_same_offset_locally_after_a_failed_hand_back_is_allowed() -> None:
+    """A failed message may be consumed again by the same member."""
     def again(group: Group) -> None:
         group.drop(77)
         group.returned = [row for row in group.returned if row["send"] != 77]
@@ -220,6 +223,7 @@ def test_the_same_offset_locally_after_a_failed_hand_back_is_allowed() -> None:
 
 
 def test_a_group_that_never_settled_shows_nothing() -> None:
+    """Without a settled group every check is invalid, whatever it found."""
     guard = Guard("settled-candidate", held=False, expected="settled within 70 s", seen="not settled", case="c")
     ended = candidate(loses_some, guards=(guard,)).judge()
     assert ended.judgement.verdict is RunVerdict.INVALID
@@ -233,6 +237,7 @@ def test_both_arms_are_judged_by_the_same_rules() -> None:
 
 
 def test_a_member_that_died_has_not_left() -> None:
+    """Only a member that left must have committed everything."""
     def dies(group: Group) -> None:
         leaves_without_a_commit(group)
         group.members[0] |= {"ended": "died", "leave_start_ns": None, "leave_end_ns": None}

@@ -34,7 +34,7 @@ class Heard:
 
     def await_kind(self, kind: type[Record]) -> Any:
         with self.changed:
-            assert self.changed.wait_for(lambda: any(isinstance(each, kind) for each in self.records), 60)
+            assert self.changed.wait_for(lambda: any(isinstance(each, kind) for each in self.records), 10)
         return next(each for each in self.records if isinstance(each, kind))
 
 

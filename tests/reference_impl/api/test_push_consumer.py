@@ -117,6 +117,7 @@ def test_consumes_every_message_once_and_commits(group: Group) -> None:
 def test_begins_at_the_committed_offset_else_where_it_shall(
     group: Group, where: ConsumeFromWhere, committed: int | None, expected: str
 ) -> None:
+    """A queue begins at the committed offset; without one, where the setting says."""
     group.broker.put("T", 0, "a", "b")
     if committed is not None:
         group.broker.committed["T", 0] = committed
@@ -179,6 +180,7 @@ def test_a_message_that_its_broker_does_not_take_back_is_sent_again(group: Group
 
 
 def test_a_retried_message_shows_its_own_topic(group: Group) -> None:
+    """The listener sees the original topic of a message from the retry topic."""
     group.broker.put("%RETRY%G", 0, "again", reconsume_times=1, RETRY_TOPIC="T")
     with group.consuming():
         group.wait_for(lambda: group.seen == [("T", "again", 1)])
@@ -218,6 +220,7 @@ def test_gives_a_queue_up_when_another_member_joins(group: Group) -> None:
 
 
 def test_heartbeats_name_the_group(group: Group) -> None:
+    """Heartbeats name group, subscriptions and hashes of tags; the shutdown unregisters the group."""
     with group.consuming(expression="Aa"):
         group.wait_for(lambda: T0 in group.owned)
     named = group.broker.requests_of(RequestCode.HEART_BEAT)[0].body.decode()
@@ -227,6 +230,7 @@ def test_heartbeats_name_the_group(group: Group) -> None:
 
 
 def test_refuses_what_it_cannot_do(group: Group) -> None:
+    """Older dialects, a second start and a start without a name server raise."""
     name_servers = [group.cluster.name_server.address]
     with pytest.raises(ValueError, match=r"from 5\.2\.0 on, saw java-4\.9\.8"):
         PushConsumer(name_servers, "G", dialect_of("4.9.8"), group)

@@ -45,10 +45,11 @@ faults: [{kind: pause, broker: a, at_s: 3, for_s: 1.5}]
 
 def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> None:
     """Both groups get every held message, each failed one once more, and commit all; the traces are whole and unjudged."""
-    java = SubjectId("java", "5.3.3")
-    case = expand(parse(SCENARIO, "text"), java, java, seed=1)
+    java, python = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
+    case = expand(parse(SCENARIO, "text"), java, python, seed=1)
     run = new_run(case, tmp_path, seed=1)
-    pair = Pair(dict.fromkeys(Arm, program_of(java)), feeder=program_of(FEEDER))
+    programs = {Arm.BASELINE: program_of(java), Arm.CANDIDATE: program_of(python)}
+    pair = Pair(programs, feeder=program_of(FEEDER))
     run_case(two_masters, run.case(1), case, pair, ())
     entry = run.entry(1)
     assert (entry.status, entry.reason, entry.breaches) == (CaseStatus.COMPLETE, "", {})
@@ -69,6 +70,7 @@ def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> N
         last = {(row["kind"], row["broker"], row["queue_id"]): row for row in _committed(run, arm)}
         assert all((row["value"] or 0) == row["end"] for row in last.values())
     assert f"  first deliveries: {len(held)} of {len(held)} held messages" in "\n".join(story_of(run))
+    assert run.case(1).seal().files == run.entry(1).files == entry.files  # as after a crash
     with pytest.raises(UsageError, match="about a consumer"):
         require_judged(run.manifest.cases)
 

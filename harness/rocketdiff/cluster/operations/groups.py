@@ -1,18 +1,10 @@
 """Questions to a broker about a consumer group: the ids of its members, its offsets."""
 
-import json
-
 from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
 from rocketmq_reference.host.channels import Channels
-from rocketmq_reference.remoting import answers
-from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
-from rocketmq_reference.remoting.frames import Command
-
-_GET_CONSUMER_LIST_BY_GROUP = 38
-"""RequestCode of every release."""
-
-_QUERY_NOT_FOUND = 22
-"""ResponseCode: the group has no offset of this queue."""
+from rocketmq_reference.remoting import consuming
+from rocketmq_reference.remoting.codes import ResponseCode
+from rocketmq_reference.remoting.frames import Serialization
 
 
 def member_ids(
@@ -23,17 +15,21 @@ def member_ids(
 
     An id is listed once for each connection on which the broker registered it. A broker that knows no member answers with an error.
     """
-    command = Command(_GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group})
+    command = consuming.list_consumer_ids(group, serialization=Serialization.JSON)
     answer = channels.invoke(broker_address, command, timeout_ms)
-    if answer.code != ResponseCode.SUCCESS:
-        return answer.code, ()
-    return answer.code, tuple(json.loads(answer.body or b"{}").get("consumerIdList", ()))
+    ids = consuming.parse_consumer_ids(answer) if answer.code == ResponseCode.SUCCESS else ()
+    return answer.code, tuple(ids)
 
 
 def committed_offset(
-    channels: Channels, broker_address: str, group: str, topic: str, queue_id: int, timeout_ms: int = REQUEST_TIMEOUT_MS
+    channels: Channels,
+    address: tuple[str, str],
+    group: str,
+    topic: str,
+    queue_id: int,
+    timeout_ms: int = REQUEST_TIMEOUT_MS,
 ) -> int | None:
-    """Return the group's offset of a queue as the broker has it; None if it has none. Raises ADMIN_ERRORS."""
-    fields = {"consumerGroup": group, "topic": topic, "queueId": str(queue_id)}
-    answer = channels.invoke(broker_address, Command(RequestCode.QUERY_CONSUMER_OFFSET, fields), timeout_ms)
-    return None if answer.code == _QUERY_NOT_FOUND else answers.parse_offset(answer)
+    """Return the group's offset of a queue; None if the broker, given by name and address, has none. Raises ADMIN_ERRORS."""
+    broker, place = address
+    command = consuming.query_offset(group, topic, broker, queue_id, serialization=Serialization.JSON)
+    return consuming.parse_committed(channels.invoke(place, command, timeout_ms))

@@ -1,17 +1,14 @@
 """The reference as a subject: ``python -m rocketdiff.drivers.python.reference --release 5.3.3``."""
 
 import argparse
-from functools import partial
 
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.drivers.python.consuming.reference import ReferenceMember
-from rocketdiff.drivers.python.consuming.runner import MemberRunner
+from rocketdiff.drivers.python.consuming.reference import member_capabilities
+from rocketdiff.drivers.python.consuming.runner import as_consumer
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
 from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
-from rocketdiff.subjects.consuming.reference_claims import CAPABILITIES, is_consumer
 from rocketmq_reference.dialects import RELEASES
 
 _CLIENT = "python"
@@ -23,13 +20,13 @@ def main() -> None:
     parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
     release = parser.parse_args().release
     writer = RecordWriter(own_stdout())
-    roles = as_producer(lambda setup, speak: ReferenceClient(release, setup, speak))
-    capabilities = capabilities_of(release)
-    if is_consumer(release):
-        member = partial(ReferenceMember, release)
-        roles = {**roles, ClientRole.CONSUMER: partial(MemberRunner, member)}
-        capabilities = (*capabilities, *CAPABILITIES)
-    run_subject(SubjectId(_CLIENT, release), capabilities, roles, writer, writer.put)
+    run_subject(
+        SubjectId(_CLIENT, release),
+        (*capabilities_of(release), *member_capabilities(release)),
+        as_producer(lambda setup, speak: ReferenceClient(release, setup, speak)) | as_consumer(release),
+        writer,
+        writer.put,
+    )
 
 
 if __name__ == "__main__":

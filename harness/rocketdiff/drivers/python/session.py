@@ -29,43 +29,23 @@ class RoleRunner(Protocol):
     working: str
     """The stage after go, for a failure."""
 
-    def plan(self, send: PlannedSend) -> None:
-        """Take a line of the plan; all of them come before prepare."""
+    awaits_go: bool
+    """Whether it begins at go; otherwise it begins when it is ready, and obeys orders."""
+
+    def plan(self, line: Any) -> None:
+        """Take a line of the plan (a send, or a rule of a listener); all of them come before prepare."""
         ...
 
-    def prepare(self, prepare: Prepare) -> None:
-        """Warm up and make the client ready."""
-        ...
-
-    def run(self, start_ns: int) -> int:
-        """Do all that was planned, counted from start_ns; return the number of operations."""
-        ...
-
-    def shutdown(self) -> None:
-        """Shut the client down; may block on a paused broker."""
-        ...
-
-
-class MemberRunner(Protocol):
-    """A driver's client as a member of a group; the session calls it in this order."""
-
-    working: str
-    """The stage after ready, for a failure."""
-
-    def rule(self, rule: ListenerRule) -> None:
-        """Take a rule of the listener; all of them come before prepare."""
-        ...
-
-    def prepare(self, setup: MemberSetup) -> None:
-        """Warm up."""
+    def prepare(self, prepare: Any) -> None:
+        """Warm up and make the client ready. prepare: the setup of its role, ``Prepare`` or ``MemberSetup``."""
         ...
 
     def order(self, order: Join | Leave) -> None:
-        """Take an order, which run carries out."""
+        """Take a command that comes after ready; return at once. Raise ValueError in a role without any."""
         ...
 
-    def run(self) -> int:
-        """Join and leave as ordered, up to the last leave; return the number of the listener's calls."""
+    def run(self, start_ns: int) -> Done:
+        """Do all that was planned, counted from start_ns."""
         ...
 
     def shutdown(self) -> None:
@@ -73,8 +53,8 @@ class MemberRunner(Protocol):
         ...
 
 
-Roles = Mapping[ClientRole, Callable[[Speak], Any]]
-"""The roles of a driver, each with what makes its runner: a RoleRunner of a producer, a MemberRunner of a consumer."""
+Roles = Mapping[ClientRole, Callable[[Speak], RoleRunner]]
+"""The roles of a driver, each with what makes its runner."""
 
 _SHUTDOWN_S = 0.7
 """Time limit of the shutdown, because unregistering from a paused broker blocks for seconds."""
@@ -93,8 +73,8 @@ def run_subject(
     """Write hello and obey stdin until stop or its end, then exit the process; never returns."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
-    known = None if list(roles) == [ClientRole.PRODUCER] else tuple(roles)
-    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms, known))
+    acts = tuple(map(str, roles)) if ClientRole.CONSUMER in roles else None
+    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms, acts))
     session = Session(roles, speak)
     status = 0
     try:
@@ -118,18 +98,18 @@ def obey(commands: Iterable[bytes], session: "Session") -> None:
         match decode_command(line):
             case PlannedSend() as send:
                 session.plan(send)
+            case ListenerRule() as rule:
+                session.rule(rule)
             case Prepare() as prepare:
-                session.prepare(prepare)
+                session.prepare(prepare, prepare.role)
+            case MemberSetup() as setup:
+                session.prepare(setup, ClientRole.CONSUMER)
+            case Join() | Leave() as order:
+                session.order(order)
             case Go(start_ns):
                 session.go(start_ns)
             case Stop():
                 return
-            case ListenerRule() as rule:
-                session.rule(rule)
-            case MemberSetup() as setup:
-                session.prepare_member(setup)
-            case Join() | Leave() as order:
-                session.order(order)
 
 
 def leave(session: "Session", writer: RecordWriter, status: int) -> None:
@@ -148,7 +128,7 @@ class Session:
         self._roles = roles
         self._speak = speak
         self._role: ClientRole | None = None
-        self._runner: Any = None
+        self._runner: RoleRunner | None = None
         self._is_set_up = False
         self._is_ready = False
         self._start_ns = 0
@@ -159,36 +139,27 @@ class Session:
         _require(not self._is_set_up, "plan lines come before setup")
         self._runner_of(ClientRole.PRODUCER).plan(send)
 
-    def prepare(self, prepare: Prepare) -> None:
+    def rule(self, rule: ListenerRule) -> None:
+        """Take a rule, which names no role: it is a consumer's."""
+        _require(not self._is_set_up, "rules come before setup")
+        self._runner_of(ClientRole.CONSUMER).plan(rule)
+
+    def prepare(self, prepare: Prepare | MemberSetup, role: ClientRole) -> None:
         """Start preparing in the background; ready is reported at the end."""
         _require(not self._is_set_up, "one setup")
-        runner: RoleRunner = self._runner_of(prepare.role)
-
-        def work() -> Done:
-            self._begin.wait()
-            return Done(runner.run(self._start_ns))
-
-        self._start(lambda: runner.prepare(prepare), work)
-
-    def rule(self, rule: ListenerRule) -> None:
-        """Take a rule of a consumer's listener."""
-        _require(not self._is_set_up, "rules come before setup")
-        self._runner_of(ClientRole.CONSUMER).rule(rule)
-
-    def prepare_member(self, setup: MemberSetup) -> None:
-        """Start preparing a member in the background; ready is reported at the end, and orders may follow."""
-        _require(not self._is_set_up, "one setup")
-        runner: MemberRunner = self._runner_of(ClientRole.CONSUMER)
-        self._start(lambda: runner.prepare(setup), lambda: Done(calls=runner.run()))
-
-    def order(self, order: Join | Leave) -> None:
-        _require(self._is_ready and self._role is ClientRole.CONSUMER, "join and leave after ready")
-        self._runner.order(order)
+        runner = self._runner_of(role)
+        self._is_set_up = True
+        threading.Thread(target=self._run, args=(runner, prepare), name="session", daemon=True).start()
 
     def go(self, start_ns: int) -> None:
         _require(self._is_ready and not self._begin.is_set(), "one go, after ready")
         self._start_ns = start_ns
         self._begin.set()
+
+    def order(self, order: Join | Leave) -> None:
+        _require(self._is_ready, "join and leave after ready")
+        assert self._runner is not None, "ready comes from a runner"
+        self._runner.order(order)
 
     def shutdown(self) -> None:
         """Shut the client down, ignoring errors."""
@@ -196,25 +167,23 @@ class Session:
             with contextlib.suppress(Exception):
                 self._runner.shutdown()
 
-    def _start(self, prepare: Callable[[], None], work: Callable[[], Done]) -> None:
-        self._is_set_up = True
-        threading.Thread(target=self._run, args=(prepare, work), name="session", daemon=True).start()
-
-    def _runner_of(self, role: ClientRole) -> Any:
+    def _runner_of(self, role: ClientRole) -> RoleRunner:
         if self._runner is None:
             _require(role in self._roles, f"a role of this driver ({', '.join(self._roles)}), saw {role}")
             self._role, self._runner = role, self._roles[role](self._speak)
         _require(role is self._role, f"lines of one role, saw {self._role} and {role}")
         return self._runner
 
-    def _run(self, prepare: Callable[[], None], work: Callable[[], Done]) -> None:
+    def _run(self, runner: RoleRunner, prepare: Prepare | MemberSetup) -> None:
         stage = "setup"
         try:
-            prepare()
+            runner.prepare(prepare)
             self._is_ready = True
             self._speak(Ready(time.monotonic_ns()))
-            stage = self._runner.working
-            self._speak(work())
+            if runner.awaits_go:
+                self._begin.wait()
+            stage = runner.working
+            self._speak(runner.run(self._start_ns))
         except Exception as error:  # noqa: BLE001 - reported to the runner, in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))

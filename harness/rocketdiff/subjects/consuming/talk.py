@@ -42,10 +42,10 @@ _CLAIMS: dict[type[Record], str] = {Allocated: ALLOCATIONS, Owned: OWNED, Offset
 
 @dataclass(slots=True)
 class _Life:
-    """One incarnation. Times are 0 until ordered or reported; from when an answer is due."""
+    """One incarnation. joins_ns, leaves_ns: from when an answer is due."""
 
     joins_ns: int
-    leaves_ns: int = 0
+    leaves_ns: int | None = None
     joined: Joined | None = None
     left: Left | None = None
 
@@ -76,14 +76,14 @@ class ConsumingTalk:
     def join(self, at_ns: int, now_ns: int) -> bytes:
         """Take note of an order to join, and return its line. at_ns: 0 for at once."""
         assert not self._is_last, "a join after the last leave"
-        assert not self._lives or self._lives[-1].leaves_ns, "a join of a member that is there"
+        assert not self._lives or self._lives[-1].leaves_ns is not None, "a join of a member that is there"
         self._lives.append(_Life(max(at_ns, now_ns)))
         return encode_order(Join(at_ns))
 
     def leave(self, at_ns: int, now_ns: int, *, is_last: bool) -> bytes:
         """Take note of an order to leave, and return its line."""
         assert self._lives, "a leave of a member that never joined"
-        assert not self._lives[-1].leaves_ns, "a leave of a member that is not there"
+        assert self._lives[-1].leaves_ns is None, "a leave of a member that is not there"
         self._lives[-1].leaves_ns, self._is_last = max(at_ns, now_ns), is_last
         return encode_order(Leave(at_ns, last=is_last))
 
@@ -141,9 +141,9 @@ class ConsumingTalk:
         limits = self._limits
         if self._lives:
             life = self._lives[-1]
-            if life.joined is None and not life.leaves_ns:
+            if life.joined is None and life.leaves_ns is None:
                 return _late("joined after join", life.joins_ns, limits.join_s, now_ns)
-            if life.leaves_ns and life.left is None:
+            if life.leaves_ns is not None and life.left is None:
                 waits_s = limits.leave_s + (limits.join_s if life.joined is None else 0)
                 return _late("left after leave", life.leaves_ns, waits_s, now_ns)
         if self._open:
@@ -163,7 +163,7 @@ class ConsumingTalk:
 
     def _take_left(self, left: Left, now_ns: int) -> None:
         life = self._life("left", left.incarnation)
-        if left.incarnation != len(self._lives) or not life.leaves_ns or life.left is not None:
+        if left.incarnation != len(self._lives) or life.leaves_ns is None or life.left is not None:
             raise broken("out-of-order", "one left after each leave", f"left of incarnation {left.incarnation}")
         if life.joined is None:
             raise broken("out-of-order", "joined before left", f"left of incarnation {left.incarnation}")

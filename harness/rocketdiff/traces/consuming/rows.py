@@ -40,9 +40,15 @@ class MemberRows:
 
 
 def member_rows(
-    head: Row, subject: str, topics: GroupTopics, orders: Sequence[OrderedMember], journal: ArmJournal
+    head: Row,
+    subject: str,
+    topics: GroupTopics,
+    orders: Sequence[OrderedMember],
+    journal: ArmJournal,
+    *,
+    is_lost: bool = False,
 ) -> MemberRows:
-    """Return the rows of one member. head: its case, arm and number; orders: to this member."""
+    """Return the rows of one member. head: its case, arm and number; orders: to this member; is_lost: it was ended for a breach."""
     made = MemberRows(troubles=list(journal.troubles))
     known = {order.incarnation for order in orders if order.what == "join"}
     records = _Records(journal, known, made.troubles)
@@ -51,7 +57,7 @@ def member_rows(
     begun = {call.call for call in received}
     made.troubles.extend(f"call {call}: ended without having begun" for call in ends if call not in begun)
     made.tables = {
-        TableName.MEMBERS: [head | row for row in _lives(subject, orders, records, journal)],
+        TableName.MEMBERS: [head | row for row in _lives(subject, orders, records, is_lost=is_lost)],
         TableName.CALLS: [head | _call(call, ends.get(call.call), topics) for call in received],
         TableName.DELIVERIES: [
             head | {"call": call.call, "place": place} | _delivery(message, call.topic, topics)
@@ -102,7 +108,7 @@ class _Records:
         return self.first(kind, lambda record: getattr(record, "number"))  # noqa: B009 - of three types
 
 
-def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, journal: ArmJournal) -> Iterable[Row]:
+def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, is_lost: bool) -> Iterable[Row]:
     joined = {each.incarnation: each for each in records.first(Joined, lambda record: record.incarnation)}
     left = {each.incarnation: each for each in records.first(Left, lambda record: record.incarnation)}
     for order in orders:
@@ -118,7 +124,7 @@ def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, jou
             "join_end_ns": begun and begun.end_ns,
             "leave_start_ns": over and over.start_ns,
             "leave_end_ns": over and over.end_ns,
-            "ended": "left" if over else "alive" if journal.done is None and journal.failure is None else "died",
+            "ended": "left" if over else "died" if is_lost else "alive",
             "error": (begun and begun.error) or (over and over.error),
         }
 

@@ -50,6 +50,7 @@ def _sealed_arm(
             topics,
             [order for order in orders if order.member == number],
             journal,
+            is_lost=str(Member(arm, number)) in journals.lost,
         )
         for number, journal in enumerate(read)
     ]

@@ -1,1 +1,1 @@
-"""The part of the Python drivers for consumers: members of a group."""
+"""The reference as a member of a consumer group."""

@@ -1,186 +1,166 @@
-"""The reference as a member of a consumer group: one that joins, one for the warm-up."""
+"""The reference as a consumer: one incarnation of a member, with its observer and its scripted listener."""
 
-import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import fields
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerOutcome, ListenerRule
-from rocketdiff.core.records.consuming import OffsetEvent
-from rocketdiff.drivers.python.access import access_of
-from rocketdiff.drivers.python.consuming.messages import MessageReader
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
+from rocketdiff.core.records.consuming import ALLOCATIONS, LISTENER, OFFSETS, OWNED, DeliveredMessage, OffsetEvent
+from rocketdiff.core.sends.message import ID_PROPERTY, padded, properties_text
 from rocketdiff.drivers.python.consuming.reports import Reports
-from rocketdiff.drivers.python.consuming.script import CallEnd, ListenerScript
-from rocketdiff.drivers.python.session import Speak
+from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
+from rocketdiff.drivers.python.sending.reference import access_of
 from rocketdiff.protocol.consuming import MemberSetup
-from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.api.push_consumer import FIRST_RELEASE, PushConsumer
 from rocketmq_reference.api.settings import ConsumerSettings
-from rocketmq_reference.client.consuming import memory
-from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.client.consuming import memory as seen
+from rocketmq_reference.dialects import RELEASES, dialect_of
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
+_CLAIMS = (
+    *(ListenerKind.CONCURRENT.value, MessageModel.CLUSTERING.value, ALLOCATIONS, OWNED, OFFSETS),
+    *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
+)
+
 _STRATEGIES = {Allocation.AVG: "AVG", Allocation.CIRCLE: "AVG_BY_CIRCLE", Allocation.HASH: "CONSISTENT_HASH"}
-_WHERE = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
-_RENAMED = {"consume_thread_min": "consume_thread_nums"}
-_WITHOUT_EFFECT = frozenset({"consume_thread_max"})
-"""The client's work queue has no bound, so that its pool never grows."""
 
-_WARM_MESSAGES = 8
-_WARM_S = 45.0
+_FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 
-
-def settings_of(setup: MemberSetup) -> ConsumerSettings:
-    """Return the client's settings; raises ValueError for one that the reference does not have."""
-    chosen: dict[str, Any] = {"allocation": _STRATEGIES[setup.strategy], "instance_name": setup.instance}
-    for name, value in {**setup.settings, **setup.properties}.items():
-        known = _RENAMED.get(name, name)
-        if known == "consume_from_where":
-            chosen[known] = _WHERE[str(value)]
-        elif known in ConsumerSettings.__dataclass_fields__:
-            chosen[known] = value
-        elif known not in _WITHOUT_EFFECT:
-            raise ValueError(f"expected a setting that the reference has, saw {name}")
-    return ConsumerSettings(**chosen)
-
-
-class ReferenceMember:
-    """One member in all its incarnations; used by one thread."""
-
-    def __init__(self, release: str, setup: MemberSetup, rules: Sequence[ListenerRule], speak: Speak) -> None:
-        self._release = release
-        self._setup = setup
-        self._settings = settings_of(setup)
-        self._script = ListenerScript(rules, setup.work_ms)
-        self._reader = MessageReader(setup)
-        self.reports = Reports(speak)
-        self._incarnation = 0
-        self._consumer: PushConsumer | None = None
-
-    def warm_up(self) -> None:
-        """Consume the messages of the warm topic, one of them twice; raises TimeoutError if they do not come."""
-        setup = self._setup
-        seen: set[tuple[TopicQueue, int]] = set()
-        complete = threading.Event()
-
-        def listen(messages: Sequence[StoredMessage], of: TopicQueue, _context: ConsumeContext) -> ConsumeStatus:
-            is_first = not seen
-            if of.topic == setup.warm_topic:
-                seen.update((of, message.queue_offset) for message in messages)
-            if len(seen) == _WARM_MESSAGES:
-                complete.set()
-            return ConsumeStatus.RECONSUME_LATER if is_first else ConsumeStatus.CONSUME_SUCCESS
-
-        settings = ConsumerSettings(
-            consume_from_where=ConsumeFromWhere.FIRST, consume_thread_nums=1, instance_name=f"{setup.instance}-warm"
-        )
-        consumer = PushConsumer(
-            setup.name_servers, setup.warm_group, dialect_of(self._release), listen, settings, access=access_of(setup)
-        )
-        consumer.subscribe(setup.warm_topic)
-        try:
-            consumer.start()
-            if not complete.wait(_WARM_S):
-                expected = f"{_WARM_MESSAGES} messages of {setup.warm_topic} within {_WARM_S:g} s"
-                raise TimeoutError(f"expected {expected}, saw {len(seen)}")
-        finally:
-            consumer.shutdown()
-
-    def join(self) -> None:
-        """Start a new consumer. One whose start throws is kept: its threads may run, until it leaves."""
-        if self._consumer is not None:
-            raise ValueError("expected a join of a member that is not there")
-        self._incarnation += 1
-        consumer = self._consumer = self._made(Incarnation(self._incarnation, self))
-        start_ns, failure = time.monotonic_ns(), None
-        try:
-            consumer.start()
-        except Exception as error:  # noqa: BLE001 - reported, whatever it is
-            failure = error
-        self.reports.joined(self._incarnation, start_ns, consumer.client_id, failure)
-
-    def leave(self) -> None:
-        """Shut the consumer down as an application does."""
-        if self._consumer is None:
-            raise ValueError("expected a leave of a member that has joined")
-        start_ns, failure = time.monotonic_ns(), None
-        try:
-            self._consumer.shutdown()
-        except Exception as error:  # noqa: BLE001 - reported, whatever it is
-            failure = error
-        self._consumer = None
-        self.reports.left(self._incarnation, start_ns, failure)
-
-    def shutdown(self) -> None:
-        if self._consumer is not None:
-            self._consumer.shutdown()
-
-    def deliver(self, incarnation: int, messages: Sequence[StoredMessage], of: TopicQueue) -> CallEnd:
-        """Report a call, work as long as the script says, and report its end."""
-        at_ns = time.monotonic_ns()
-        seen = self._reader.read(messages, of.topic)
-        call = self.reports.received(incarnation, (of.topic, *of.queue), at_ns, seen)
-        end = self._script.end_of(seen)
-        if end.work_ms:
-            time.sleep(end.work_ms / 1_000)
-        self.reports.consumed(call, end)
-        return end
-
-    def _made(self, incarnation: "Incarnation") -> PushConsumer:
-        setup = self._setup
-        consumer = PushConsumer(
-            setup.name_servers,
-            setup.group,
-            dialect_of(self._release),
-            incarnation.listen,
-            self._settings,
-            incarnation,
-            access=access_of(setup),
-        )
-        consumer.subscribe(setup.topic, setup.expression or "*")
-        return consumer
-
-    @property
-    def strategy(self) -> str:
-        return self._settings.allocation
+_OF_A_DELIVERY = frozenset({"MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"})
+"""Properties that a client sets anew at each delivery."""
 
 
 class ScriptedError(Exception):
-    """What a scripted listener raises."""
+    """What a scripted listener throws."""
 
 
-class Incarnation:
-    """Listener and observer of one life of a member."""
+def is_consumer(release: str) -> bool:
+    """Return True if the reference imitates the consumers of a release."""
+    return RELEASES.index(release) >= RELEASES.index(FIRST_RELEASE)
 
-    def __init__(self, number: int, member: ReferenceMember) -> None:
-        self._number = number
-        self._member = member
 
-    def listen(
-        self, messages: Sequence[StoredMessage], of: TopicQueue, context: ConsumeContext
-    ) -> ConsumeStatus | None:
-        end = self._member.deliver(self._number, messages, of)
-        if end.delay_level is not None:
-            context.delay_level = end.delay_level
-        if end.ack_index is not None:
-            context.ack_index = end.ack_index
-        match end.outcome:
-            case ListenerOutcome.THROW:
-                raise ScriptedError
-            case ListenerOutcome.NULL:
-                return None
-            case ListenerOutcome.LATER:
-                return ConsumeStatus.RECONSUME_LATER
-        return ConsumeStatus.CONSUME_SUCCESS
+def member_capabilities(release: str) -> tuple[str, ...]:
+    """Return what a member of this release can do; nothing before FIRST_RELEASE."""
+    return _CLAIMS if is_consumer(release) else ()
+
+
+def settings_of(setup: MemberSetup) -> ConsumerSettings:
+    """Return the named settings and properties that the reference has; a thread limit is its number of threads."""
+    known = {each.name for each in fields(ConsumerSettings)}
+    named: dict[str, object] = {**setup.settings, **setup.properties}
+    threads = named.pop("consume_thread_max", None) or named.pop("consume_thread_min", None)
+    where = named.pop("consume_from_where", None)
+    values = {name: value for name, value in named.items() if name in known}
+    values |= {} if threads is None else {"consume_thread_nums": threads}
+    values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
+    values |= {"allocation": _STRATEGIES[setup.strategy], "instance_name": setup.instance}
+    return ConsumerSettings(**values)  # type: ignore[arg-type]  # names and values of the tables of settings
+
+
+class MessageReader:
+    """Recognises the fed messages by our own id, and compares each with what was fed and with its first delivery."""
+
+    def __init__(self, setup: MemberSetup) -> None:
+        self._sizes = setup.body_bytes
+        self._prefix = f"{setup.run}/{setup.topic}/"
+        self._first: dict[int, str] = {}
+
+    def read(self, message: StoredMessage, queue_topic: str) -> DeliveredMessage:
+        identity = message.properties.get(ID_PROPERTY, "")
+        number = identity.removeprefix(self._prefix)
+        send = int(number) if number != identity and number.isascii() and number.isdigit() else None
+        size = 0 if send is None else self._sizes[send % len(self._sizes)]
+        return DeliveredMessage(
+            offset=message.queue_offset,
+            times=message.reconsume_times,
+            store_ms=message.store_timestamp_ms,
+            body_ok=send is not None and message.body == padded(identity, size),
+            send=send,
+            topic=None if message.topic == queue_topic else message.topic,
+            key=message.unique_key,
+            origin=message.properties.get("ORIGIN_MESSAGE_ID"),
+            store_host=message.store_host,
+            properties=self._changed(send, message),
+        )
+
+    def _changed(self, send: int | None, message: StoredMessage) -> str | None:
+        kept = {name: value for name, value in message.properties.items() if name not in _OF_A_DELIVERY}
+        now = properties_text(kept)
+        return None if send is None or self._first.setdefault(send, now) == now else now
+
+
+class ReferenceMember:
+    """One incarnation: the consumer, its observer and its listener."""
+
+    def __init__(
+        self,
+        release: str,
+        setup: MemberSetup,
+        rules: Sequence[ListenerRule],
+        incarnation: int,
+        reports: Reports,
+        reader: MessageReader,
+    ) -> None:
+        self._setup, self._rules = setup, rules
+        self._incarnation, self._reports, self._reader = incarnation, reports, reader
+        self._settings = settings_of(setup)
+        self.consumer = PushConsumer(
+            setup.name_servers,
+            setup.group,
+            dialect_of(release),
+            self._consume,
+            self._settings,
+            self,
+            access=access_of(setup),
+        )
+        self.consumer.subscribe(setup.topic, setup.expression or "*")
 
     def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
-        self._member.reports.allocated(self._number, topic, self._member.strategy, ids, queues, share)
+        strategy = self._settings.allocation
+        self._reports.allocated(self._incarnation, topic, strategy, ids, _pairs(queues), _pairs(share))
 
-    def offset_seen(self, event: memory.OffsetEvent, of: TopicQueue, value: int | None) -> None:
-        self._member.reports.offset(self._number, OffsetEvent(event.value), (of.topic, *of.queue), value)
+    def offset_seen(self, event: seen.OffsetEvent, of: TopicQueue, value: int | None) -> None:
+        self._reports.offset(self._incarnation, OffsetEvent(event.value), _place(of), value)
 
     def owns(self, queues: Sequence[TopicQueue]) -> None:
-        self._member.reports.owned(self._number, [(of.topic, *of.queue) for of in queues])
+        self._reports.owned(self._incarnation, [_place(of) for of in queues])
+
+    def _consume(
+        self, messages: Sequence[StoredMessage], of: TopicQueue, context: ConsumeContext, /
+    ) -> ConsumeStatus | None:
+        at_ns = time.monotonic_ns()
+        read = [self._reader.read(message, of.topic) for message in messages]
+        call = self._reports.received(self._incarnation, at_ns, _place(of), read)
+        end = end_of(read, self._rules, self._setup.work_ms)
+        if end.work_ms:
+            time.sleep(end.work_ms / 1_000)
+        self._reports.consumed(call, end)
+        return _returned(end, context)
+
+
+def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:
+    if end.delay_level is not None:
+        context.delay_level = end.delay_level
+    if end.ack_index is not None:
+        context.ack_index = end.ack_index
+    match end.outcome:
+        case ListenerOutcome.THROW:
+            raise ScriptedError("the script asks for it")
+        case ListenerOutcome.NULL:
+            return None
+        case ListenerOutcome.LATER:
+            return ConsumeStatus.RECONSUME_LATER
+        case _:
+            return ConsumeStatus.CONSUME_SUCCESS
+
+
+def _place(of: TopicQueue) -> tuple[str, str, int]:
+    return of.topic, of.queue.broker, of.queue.queue_id
+
+
+def _pairs(queues: Sequence[Queue]) -> list[tuple[str, int]]:
+    return [(queue.broker, queue.queue_id) for queue in queues]

@@ -1,4 +1,4 @@
-"""The records of one member, numbered over all its incarnations."""
+"""The records of one member, numbered over all its incarnations; from any thread."""
 
 import threading
 import time
@@ -8,8 +8,6 @@ from rocketdiff.core.records.consuming import (
     Allocated,
     Consumed,
     DeliveredMessage,
-    Joined,
-    Left,
     OffsetEvent,
     OffsetSeen,
     Owned,
@@ -18,7 +16,8 @@ from rocketdiff.core.records.consuming import (
 from rocketdiff.drivers.python.consuming.script import CallEnd
 from rocketdiff.drivers.python.session import Speak
 
-TopicQueueText = tuple[str, str, int]
+Place = tuple[str, str, int]
+"""Topic, broker and queue id."""
 
 
 class Reports:
@@ -27,18 +26,14 @@ class Reports:
     def __init__(self, speak: Speak) -> None:
         self._speak = speak
         self._changed = threading.Condition()
-        self._counts = {Allocated: 0, Owned: 0, OffsetSeen: 0}
+        self._allocations = 0
+        self._owned_sets = 0
+        self._offset_events = 0
         self._calls = 0
-        self._open = 0
+        self._open_calls = 0
         self._threads: dict[int, int] = {}
-
-    def joined(self, incarnation: int, start_ns: int, client_id: str, error: Exception | None) -> None:
-        name, message = (None, None) if error is None else (type(error).__name__, str(error))
-        self._speak(Joined(incarnation, start_ns, time.monotonic_ns(), client_id, name, message))
-
-    def left(self, incarnation: int, start_ns: int, error: Exception | None) -> None:
-        name = None if error is None else type(error).__name__
-        self._speak(Left(incarnation, start_ns, time.monotonic_ns(), name))
+        self._owned: tuple[Place, ...] = ()
+        self._ended = 0
 
     def allocated(
         self,
@@ -49,42 +44,54 @@ class Reports:
         queues: Sequence[tuple[str, int]],
         share: Sequence[tuple[str, int]],
     ) -> None:
-        """All lists in the order in which the client has them."""
         with self._changed:
-            number, now_ns = self._next(Allocated), time.monotonic_ns()
-            pairs, own = (tuple((broker, queue_id) for broker, queue_id in part) for part in (queues, share))
-            self._speak(Allocated(number, incarnation, now_ns, topic, strategy, tuple(ids), pairs, own))
+            if incarnation <= self._ended:
+                return
+            self._allocations += 1
+            lists = (tuple(ids), tuple(queues), tuple(share))
+            self._speak(Allocated(self._allocations, incarnation, time.monotonic_ns(), topic, strategy, *lists))
 
-    def owned(self, incarnation: int, queues: Sequence[TopicQueueText]) -> None:
+    def owned(self, incarnation: int, queues: Sequence[Place]) -> None:
         with self._changed:
-            number = self._next(Owned)
-            self._speak(Owned(number, incarnation, time.monotonic_ns(), tuple(sorted(queues))))
+            now = tuple(sorted(queues))
+            if incarnation <= self._ended or now == self._owned:
+                return
+            self._owned = now
+            self._owned_sets += 1
+            self._speak(Owned(self._owned_sets, incarnation, time.monotonic_ns(), now))
 
-    def offset(self, incarnation: int, what: OffsetEvent, of: TopicQueueText, value: int | None) -> None:
+    def end(self, incarnation: int) -> None:
+        """An incarnation has left: it owns nothing, and only calls that are under way are reported from now on."""
         with self._changed:
-            number = self._next(OffsetSeen)
-            self._speak(OffsetSeen(number, incarnation, time.monotonic_ns(), what, *of, value))
+            self.owned(incarnation, ())
+            self._ended = incarnation
 
-    def received(self, incarnation: int, of: TopicQueueText, at_ns: int, messages: tuple[DeliveredMessage, ...]) -> int:
+    def offset(self, incarnation: int, what: OffsetEvent, place: Place, value: int | None) -> None:
+        with self._changed:
+            if incarnation <= self._ended:
+                return
+            self._offset_events += 1
+            self._speak(OffsetSeen(self._offset_events, incarnation, time.monotonic_ns(), what, *place, value))
+
+    def received(self, incarnation: int, at_ns: int, place: Place, messages: Sequence[DeliveredMessage]) -> int:
         """Return the number of the call that begins now."""
         with self._changed:
-            call, self._calls, self._open = self._calls, self._calls + 1, self._open + 1
+            call = self._calls
+            self._calls += 1
+            self._open_calls += 1
             thread = self._threads.setdefault(threading.get_ident(), len(self._threads))
-            self._speak(Received(call, incarnation, thread, at_ns, *of, messages))
+            self._speak(Received(call, incarnation, thread, at_ns, *place, tuple(messages)))
             return call
 
     def consumed(self, call: int, end: CallEnd) -> None:
         with self._changed:
-            self._open -= 1
-            self._speak(Consumed(call, time.monotonic_ns(), end.result, end.delay_level, ack_index=end.ack_index))
+            self._open_calls -= 1
             self._changed.notify_all()
+            level, index = end.delay_level, end.ack_index
+            self._speak(Consumed(call, time.monotonic_ns(), end.result, delay_level=level, ack_index=index))
 
     def await_calls(self) -> int:
         """Wait until every call has ended; return how many there were."""
         with self._changed:
-            self._changed.wait_for(lambda: self._open == 0)
+            self._changed.wait_for(lambda: not self._open_calls)
             return self._calls
-
-    def _next(self, kind: type[Allocated | Owned | OffsetSeen]) -> int:
-        self._counts[kind] += 1
-        return self._counts[kind]

@@ -9,13 +9,13 @@ import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.drivers.python.access import access_of
 from rocketdiff.drivers.python.sending.async_sends import Told
 from rocketdiff.drivers.python.sending.choosers import Choosers
 from rocketdiff.drivers.python.sending.client import ClientResult
@@ -23,13 +23,16 @@ from rocketdiff.drivers.python.sending.identity import body_of, message_id
 from rocketdiff.drivers.python.sending.sender import code_of
 from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.consuming import MemberSetup
 from rocketmq_reference.api import listener as heard
 from rocketmq_reference.api.message import Message, SendResult
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import DELAY
+from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.rules.client.publish import Pick, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
@@ -64,6 +67,19 @@ def without_failover(release: str) -> Dialect:
 
     dialect = dialect_of(release)
     return replace(dialect, producer=replace(dialect.producer, select_plain=insisting))
+
+
+def access_of(setup: SubjectSetup | MemberSetup) -> Access:
+    """Return account and TLS context of the setup; raises OSError for unusable TLS files."""
+    security = setup.security or {}
+    account, tls = security.get("account"), security.get("tls")
+    files = {name: Path(path) for name, path in (tls or {}).items() if name != "key_password"}
+    return Access(
+        None if account is None else Credentials(**account),
+        None
+        if tls is None
+        else tls_context(files.get("ca"), files.get("certificate"), files.get("key"), tls.get("key_password")),
+    )
 
 
 class StartsAtZero(RandomTape):

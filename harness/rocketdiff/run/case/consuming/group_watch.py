@@ -166,5 +166,5 @@ class _BrokerPoll:
     def _asked(self, answer: CommittedOffset, topic: str) -> CommittedOffset:
         address, group = self._node.address, self._names.groups[answer.arm].group
         end = queue_end(self._channels, address, topic, answer.queue_id, ANSWER_MS)
-        value = committed_offset(self._channels, address, group, topic, answer.queue_id, ANSWER_MS)
+        value = committed_offset(self._channels, (answer.broker, address), group, topic, answer.queue_id, ANSWER_MS)
         return replace(answer, answered_ns=time.monotonic_ns(), value=value, end=end)
