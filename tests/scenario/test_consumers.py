@@ -82,6 +82,47 @@ def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expecte
 
 
 @pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param("{at_s: 4, join: 2}", None, id="a new member"),
+        pytest.param("{at_s: 6, join: 0}, {at_s: 4, leave: 0}", None, id="one that comes back"),
+        pytest.param("{at_s: 4}", "either join or leave", id="no event"),
+        pytest.param("{at_s: 4, join: 2, leave: 1}", "either join or leave", id="two events in one"),
+        pytest.param("{at_s: 4, join: 1}", "is there already", id="a member that is there"),
+        pytest.param("{at_s: 4, leave: 2}", "is not there", id="a member that is not there"),
+        pytest.param("{at_s: 4, leave: 0}, {at_s: 4.5, join: 0}", "1 s between two events", id="too soon"),
+        pytest.param("{at_s: 9, leave: 0}", "a time before 9 s", id="after the feed"),
+        pytest.param("{at_s: 4, leave: 0}, {at_s: 5, leave: 1}", "there at the end", id="all gone"),
+        pytest.param("{at_s: 4, join: 6}", "at most 5", id="a seventh member"),
+    ],
+)
+def test_members_come_and_go_as_they_can(events: str, expected: str | None) -> None:
+    """Two members are there at the start; events are checked in the order of their times."""
+    text = TEXT.replace("drain_s: 8", f"drain_s: 8\n  membership: [{events}]")
+    if expected is None:
+        assert len(parse(text, "text").group.membership) in (1, 2)  # type: ignore[union-attr]  # it has a group
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
+
+
+def test_a_script_has_all_processes_and_those_that_remain() -> None:
+    """Members that come later need a process too; the last event of a member is known."""
+    text = TEXT.replace(
+        "drain_s: 8", "drain_s: 8\n  membership: [{at_s: 7, join: 0}, {at_s: 4, join: 3}, {at_s: 5, leave: 0}]"
+    )
+    group = parse(text, "text").group
+    assert group is not None
+    assert [(event.at_s, event.member, event.change.value) for event in group.membership] == [
+        (4, 3, "join"),
+        (5, 0, "leave"),
+        (7, 0, "join"),
+    ]
+    assert (group.processes, group.remaining) == (4, (0, 1, 3))
+    assert [group.is_last_of(event) for event in group.membership] == [True, False, True]
+
+
+@pytest.mark.parametrize(
     ("change", "expected"),
     [
         ("settings: {heartbeat_broker_interval_ms: 600000}", "heartbeat_broker_interval_ms up to 60000"),

@@ -57,6 +57,22 @@ class ListenerRule:
     work_ms: int | None = None
 
 
+class MemberChange(StrEnum):
+    """What a member does at a time of the script."""
+
+    JOIN = "join"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberEvent:
+    """A member joins or leaves, in both arms at the same instant; at_s: after the first due send."""
+
+    at_s: float
+    member: int
+    change: MemberChange
+
+
 @dataclass(frozen=True, slots=True)
 class GroupPlan:
     """
@@ -64,6 +80,7 @@ class GroupPlan:
 
     work_ms: on a message without a rule. settings, properties: those that a scenario names (``core.tables.consumer_settings``);
     the client has its own defaults of all others. drain_s: longest wait after the last send and heal for the group to catch up.
+    members: at the start, numbered from 0. membership: events by time.
     """
 
     members: int
@@ -75,6 +92,24 @@ class GroupPlan:
     settings: Mapping[str, int | str] = field(default_factory=dict)
     properties: Mapping[str, int] = field(default_factory=dict)
     drain_s: float = 20.0
+    membership: tuple[MemberEvent, ...] = ()
+
+    @property
+    def processes(self) -> int:
+        """Number of members that are ever there."""
+        return max(self.members, *(event.member + 1 for event in self.membership), 1)
+
+    @property
+    def remaining(self) -> tuple[int, ...]:
+        """Members that are there after the last event."""
+        there = set(range(self.members))
+        for event in self.membership:
+            (there.add if event.change is MemberChange.JOIN else there.discard)(event.member)
+        return tuple(sorted(there))
+
+    def is_last_of(self, event: MemberEvent) -> bool:
+        """Return True if no event of this member follows."""
+        return event is [each for each in self.membership if each.member == event.member][-1]
 
     @property
     def longest_work_ms(self) -> int:

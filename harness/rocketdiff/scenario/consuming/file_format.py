@@ -14,6 +14,7 @@ from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROP
 from rocketdiff.core.tables.settings import Setting
 from rocketdiff.documents.part import Part
 from rocketdiff.scenario.file_format import CheckName, ScenarioFile, SuiteName
+from rocketdiff.scenario.sending.file_format import Seconds
 
 if TYPE_CHECKING:
     ListenerName = str
@@ -55,6 +56,17 @@ class RulePart(Part):
     work_ms: WorkMs | None = None
 
 
+MemberNumber = Annotated[int, Field(ge=0, le=5, description="The first member is 0.")]
+
+
+class MembershipPart(Part):
+    """One member joins or leaves, at_s after the first due send."""
+
+    at_s: Seconds
+    join: MemberNumber | None = None
+    leave: MemberNumber | None = None
+
+
 class ConsumersPart(Part):
     """The group of each arm."""
 
@@ -65,6 +77,7 @@ class ConsumersPart(Part):
     properties: PropertiesPart = PropertiesPart()
     work_ms: WorkMs = 0
     rules: list[RulePart] = []
+    membership: list[MembershipPart] = []
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 
 

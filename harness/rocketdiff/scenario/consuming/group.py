@@ -2,10 +2,18 @@
 
 from dataclasses import dataclass
 
-from rocketdiff.core.consuming.plan import Allocation, GroupPlan, ListenerKind, ListenerOutcome, ListenerRule
+from rocketdiff.core.consuming.plan import (
+    Allocation,
+    GroupPlan,
+    ListenerKind,
+    ListenerOutcome,
+    ListenerRule,
+    MemberChange,
+    MemberEvent,
+)
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.documents.part import Part
-from rocketdiff.scenario.consuming.file_format import ConsumersPart
+from rocketdiff.scenario.consuming.file_format import ConsumersPart, MembershipPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class GroupWork:
             "allocation": plan.allocation.value,
             "work_ms": plan.work_ms,
             "rules": len(plan.rules),
+            "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
         }
 
 
@@ -53,7 +62,15 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         settings=_stated(part.settings),
         properties={name: int(value) for name, value in _stated(part.properties).items()},
         drain_s=part.drain_s,
+        membership=tuple(sorted(map(_event, part.membership), key=lambda event: event.at_s)),
     )
+
+
+def _event(part: MembershipPart) -> MemberEvent:
+    if part.join is not None:
+        return MemberEvent(part.at_s, part.join, MemberChange.JOIN)
+    assert part.leave is not None, "rules require one of both"
+    return MemberEvent(part.at_s, part.leave, MemberChange.LEAVE)
 
 
 def _stated(part: Part) -> dict[str, int | str]:

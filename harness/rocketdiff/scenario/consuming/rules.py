@@ -21,6 +21,9 @@ EXPIRES_S = 100.0
 
 LONGEST_HEARTBEAT_MS = 60_000
 
+LEAST_STAY_S = 1.0
+"""A start and a shut-down take less, so the next event finds the member where the script has it."""
+
 FIRST_RETRY_LEVEL = 3
 """The first retry has this level, each further one the next, unless the listener asks for another."""
 
@@ -32,7 +35,12 @@ Flaw = tuple[Location, str, str, str]
 
 def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
     """Raise UsageError for fields that contradict each other."""
-    for location, expected, seen, hint in (*_of_feed(file), *_of_listener(file), *_of_times(file, faults)):
+    for location, expected, seen, hint in (
+        *_of_feed(file),
+        *_of_listener(file),
+        *_of_times(file, faults),
+        *_of_membership(file),
+    ):
         raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
 
 
@@ -103,3 +111,35 @@ def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterat
         expected = f"heartbeat_broker_interval_ms up to {LONGEST_HEARTBEAT_MS} in a case of {lasts_s:g} s"
         hint = "brokers forget a member 120 s after its last heartbeat"
         yield ("consumers", "settings", "heartbeat_broker_interval_ms"), expected, str(heartbeat_ms), hint
+
+
+def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Each event must be one of a member that can do it, and somebody must be there at the end."""
+    events = list(enumerate(file.consumers.membership))
+    there = dict.fromkeys(range(file.consumers.members), 0.0)
+    gone: dict[int, float] = {}
+    for number, event in sorted(events, key=lambda each: each[1].at_s):
+        place = ("consumers", "membership", number)
+        if (event.join is None) == (event.leave is None):
+            yield (
+                place,
+                "either join or leave",
+                "both" if event.join is not None else "neither",
+                "write one event an entry",
+            )
+            return
+        member = event.join if event.join is not None else event.leave
+        assert member is not None
+        source, target = (there, gone) if event.join is None else (gone, there)
+        if member in target or (event.join is None and member not in source):
+            seen = f"it {'is there already' if event.join is not None else 'is not there'} at {event.at_s:g} s"
+            yield place, f"an event that member {member} can do", seen, "check the events before it"
+            return
+        if event.at_s - source.pop(member, 0.0) < LEAST_STAY_S:
+            yield (*place, "at_s"), f"{LEAST_STAY_S:g} s between two events of a member", f"{event.at_s:g} s", "move it"
+        target[member] = event.at_s
+        if event.at_s >= file.workload.duration_s:
+            hint = "nothing is fed any more"
+            yield (*place, "at_s"), f"a time before {file.workload.duration_s:g} s", f"{event.at_s:g} s", hint
+    if not there:
+        yield ("consumers", "membership"), "a member that is there at the end", "none", "let one stay, or join again"

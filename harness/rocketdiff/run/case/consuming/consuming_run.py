@@ -25,6 +25,7 @@ from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
 from rocketdiff.run.case.consuming.guards import SETTLED_WITHIN_S, GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.membership import MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.read_back import returned_rows
 from rocketdiff.run.case.consuming.settling import Queues, why_unsettled
@@ -62,7 +63,7 @@ class ConsumingRun:
         self._plan: GroupPlan = run.case.scenario.group
         self.members: tuple[Member, ...] = (
             FEEDER,
-            *(Member(arm, number) for arm in Arm for number in range(self._plan.members)),
+            *(Member(arm, number) for arm in Arm for number in range(self._plan.processes)),
         )
         self._settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
         self._caught_up_s: dict[Arm, float | None] = dict.fromkeys(Arm)
@@ -99,7 +100,7 @@ class ConsumingRun:
     def prepare(self) -> None:
         """Members and feeder warm up, then the members of both arms join, number by number, and settle."""
         run, names = self._run, self.names
-        groups = {arm: GroupEntry(topics.group, self._plan.members) for arm, topics in names.groups.items()}
+        groups = {arm: GroupEntry(topics.group, self._plan.processes) for arm, topics in names.groups.items()}
         run.directory.form(dict.fromkeys(Arm, names.fed), groups)
         talks = {member: self._talk(member) for member in self.members if member is not FEEDER}
         run.each(
@@ -125,6 +126,8 @@ class ConsumingRun:
         feeder = run.programs[FEEDER]
         if feeder.broken is None:
             feeder.go(run.origin_ns)
+        self._script = MembershipThread(self._plan, tuple(self._groups.values()), run.origin_ns)
+        run.stack.callback(self._script.stop)
 
     def await_end(self) -> None:
         """Wait for the feeder, whose plan outlasts every fault."""
@@ -134,6 +137,7 @@ class ConsumingRun:
             for member, subject in run.programs.items():
                 emit(run.listeners, OperationsEnded(run.directory.number, member, subject.ended))
         run.ended(FEEDER, feeder)
+        self._script.join()
 
     def drain_meanwhile(self) -> None:
         """Both groups catch up, or the scenario's time is over; then the members leave."""
@@ -145,8 +149,8 @@ class ConsumingRun:
                 if is_done and self._caught_up_s[arm] is None:
                     self._caught_up_s[arm] = time.monotonic() - began
             time.sleep(_LOOK_S)
-        for number in range(self._plan.members):
-            if number:
+        for place, number in enumerate(self._plan.remaining):
+            if place:
                 time.sleep(LEAVES_APART_S)
             self._leave(number)
         limits = self._limits
