@@ -13,9 +13,8 @@ from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.run_info import Machine
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.documents.yaml_source import read_text
-from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.cast import FED_BY, Pair
 from rocketdiff.run.case.run_case import run_case
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, expand, parse
@@ -23,9 +22,6 @@ from rocketdiff.subjects.registry import program_of, resolved
 from rocketdiff.subjects.subject import Subject
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-
-FEEDER = SubjectId("python", "5.3.3")
-"""The reference producer, by the rules of the brokers' release."""
 
 SCENARIO = Path(__file__).with_name("pause-one-of-two.yaml")
 
@@ -53,7 +49,7 @@ def run_one(scenario: Path, baseline: Subject, candidate: Subject, out: Path, se
     case = expand(parse(read_text(scenario), str(scenario)), baseline.id, candidate.id, seed)
     directory = new_run(case, out.resolve(), seed)
     programs = {Arm.BASELINE: baseline.program, Arm.CANDIDATE: candidate.program}
-    pair = Pair(programs, feeder=program_of(FEEDER))
+    pair = Pair(programs, feeder=program_of(FED_BY))
     topology = case.scenario.topology
     with start_cluster(topology=topology, folder=directory.path / "cluster") as cluster:
         run_case(cluster, directory.case(1), case, pair, ())

@@ -1,6 +1,6 @@
 """The analysis of each role, and the code of each check of ``core.tables.checks``: the only lists of both."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
@@ -10,10 +10,8 @@ from rocketdiff.analysis.consuming.role import CONSUMING
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.analysis.role_analysis import RoleAnalysis
 from rocketdiff.analysis.sending.role import SENDING
-from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, CheckKind
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.traces.manifest import CaseEntry
 
 ROLE_ANALYSES: Mapping[ClientRole, RoleAnalysis] = {ClientRole.PRODUCER: SENDING, ClientRole.CONSUMER: CONSUMING}
 
@@ -35,17 +33,6 @@ def _place(code: CheckCode[Any, Any]) -> tuple[bool, int]:
 
 POOLED = tuple(code.pooled for code in sorted(_CODES, key=_place) if code.pooled is not None)
 """Evaluations over all cases, in the order of a report: durations, then counts."""
-
-
-def require_judged(entries: Iterable[CaseEntry]) -> None:
-    """Raise UsageError for a case of a role that no check is about."""
-    for entry in entries:
-        if entry.role not in ROLE_ANALYSES:
-            raise UsageError(
-                f"cases about roles that can be judged ({', '.join(ROLE_ANALYSES)})",
-                seen=f"{entry.name}, about a {entry.role}",
-                hint="leave the run out; its tables can be read as they are",
-            )
 
 
 def judge_case(

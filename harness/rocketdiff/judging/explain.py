@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.registry import require_judged
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
@@ -27,7 +26,6 @@ def explain(run_dir: Path, subject: str, where: str, case: str | None) -> Iterat
     scenario; optional if the run has one case. Raises UsageError for an unknown subject, case or place.
     """
     run = RunDirectory.open(run_dir)
-    require_judged(run.manifest.cases)
     arm, number = _arm(run, subject), _case_number(run, case)
     yield from EXPLAINERS[run.entry(number).role](read_case(run, number), run, arm, where)
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rocketdiff import __version__
-from rocketdiff.analysis.registry import require_judged
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.resources import resource
@@ -29,10 +28,9 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
     """
     Return one description of all runs; subjects, suite and server are those of the first.
 
-    took_s: seconds of judging; the runs' own time comes from their manifests. Raises UsageError for a role without checks.
+    took_s: seconds of judging; the runs' own time comes from their manifests.
     """
     for run in runs:
-        require_judged(run.manifest.cases)
         _require_faults(run)
     return describe_manifests([run.manifest for run in runs], [str(_as_typed(run.path)) for run in runs], took_s=took_s)
 

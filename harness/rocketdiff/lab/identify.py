@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.registry import require_judged
 from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.lab.history.groups_page import span
 from rocketdiff.oracle.producer.durations import IS_CERTAIN
 from rocketdiff.oracle.producer.judgement import SendJudgement
@@ -117,7 +117,11 @@ class Trial:
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
     """Identify the releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
-    require_judged(run.manifest.cases)
+    about = next((entry for entry in run.manifest.cases if entry.role is not ClientRole.PRODUCER), None)
+    if about is not None:
+        raise UsageError(
+            "a run about producers: only their rules tell releases apart", seen=f"{about.name}, about a {about.role}"
+        )
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, Contradiction | None] = {}
     telling: set[tuple[int, int, int]] = set()

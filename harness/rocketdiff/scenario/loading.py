@@ -8,6 +8,7 @@ from rocketdiff.core.case import Tolerance
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.text.quoted import shown
+from rocketdiff.documents.part import published_schema
 from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile
@@ -36,14 +37,12 @@ _WORDS = Words(
 
 def load(path: Path) -> Scenario:
     """Read one scenario file; raise UsageError with file, line, field and expectation."""
-    scenario = parse(read_text(path), str(path))
-    if scenario.group is not None:
-        raise UsageError(
-            "a scenario about producers",
-            seen=f"consumers in {path}",
-            hint="no check judges consumers yet; python -m maintenance.consumers runs one and shows what happened",
-        )
-    return scenario
+    return parse(read_text(path), str(path))
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of scenario files of this version, about producers and about consumers."""
+    return published_schema(ScenarioFile | ConsumerScenarioFile, f"scenario:{FORMAT}").encode()  # type: ignore[arg-type]
 
 
 def load_all(root: Path | None = None) -> tuple[Scenario, ...]:

@@ -213,6 +213,7 @@ def test_a_rebalance_delivers_again_from_the_committed_offset() -> None:
 
 def test_the_same_offset_locally_after_a_failed_hand_back_is_allowed() -> None:
     """A failed message may be consumed again by the same member."""
+
     def again(group: Group) -> None:
         group.drop(77)
         group.returned = [row for row in group.returned if row["send"] != 77]
@@ -238,6 +239,7 @@ def test_both_arms_are_judged_by_the_same_rules() -> None:
 
 def test_a_member_that_died_has_not_left() -> None:
     """Only a member that left must have committed everything."""
+
     def dies(group: Group) -> None:
         leaves_without_a_commit(group)
         group.members[0] |= {"ended": "died", "leave_start_ns": None, "leave_end_ns": None}

@@ -256,6 +256,12 @@ CHECKS = {
 ASKED = tuple(name for name, check in CHECKS.items() if not check.is_implicit)
 """Checks that a scenario may list."""
 
+
+def asked_for(role: ClientRole, kind: CheckKind | None = None) -> tuple[str, ...]:
+    """Return the checks that a scenario about a role may list, of one kind or of both."""
+    return tuple(name for name in ASKED if CHECKS[name].role is role and kind in (None, CHECKS[name].kind))
+
+
 IMPLICIT = tuple(name for name, check in CHECKS.items() if check.is_implicit)
 """Checks that apply to every case of their role."""
 

@@ -1,8 +1,4 @@
-"""
-The part ``consumers`` of a scenario file.
-
-It is in no published schema and no shipped file while no check judges consumers.
-"""
+"""The part ``consumers`` of a scenario file, with which it is about consumers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,16 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome
+from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROPERTIES, CONSUMER_SETTINGS
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import Setting
 from rocketdiff.documents.part import Part
-from rocketdiff.scenario.file_format import CheckName, ScenarioFile, SuiteName
+from rocketdiff.scenario.file_format import ScenarioFile, SuiteName, TolerancePart, Unique
 from rocketdiff.scenario.sending.file_format import Seconds
 
 if TYPE_CHECKING:
     ListenerName = str
     AllocationName = str
     OutcomeName = str
+    GroupCheckName = str
+    GroupDurationCheck = str
     SettingsPart = Part
     PropertiesPart = Part
 else:  # closed sets from core
@@ -33,6 +33,8 @@ else:  # closed sets from core
     ListenerName = Literal[tuple(map(str, ListenerKind))]
     AllocationName = Literal[tuple(map(str, Allocation))]
     OutcomeName = Literal[tuple(map(str, ListenerOutcome))]
+    GroupCheckName = Literal[asked_for(ClientRole.CONSUMER)]
+    GroupDurationCheck = Literal[asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)]
     SettingsPart = _settings(
         "ConsumerSettingsPart",
         "A consumer's own settings; omitted ones have the client's default.",
@@ -82,8 +84,9 @@ class ConsumersPart(Part):
 
 
 class ConsumerScenarioFile(ScenarioFile):
-    """A scenario about consumers, whose workload the feeder sends. It has no checks and no suites yet."""
+    """A scenario about consumers, whose workload the feeder sends."""
 
     consumers: ConsumersPart
-    checks: Annotated[list[CheckName], Field(max_length=0)] = []
-    suites: Annotated[list[SuiteName], Field(max_length=0)] = []
+    checks: Annotated[list[GroupCheckName], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
+    suites: Annotated[list[SuiteName], Unique] = ["consumers"]
+    tolerances: dict[GroupDurationCheck, TolerancePart] = {}
