@@ -9,6 +9,7 @@ from rocketdiff.core.records.consuming import ALLOCATIONS, LISTENER, OFFSETS, OW
 from rocketdiff.core.sends.message import ID_PROPERTY, padded, properties_text
 from rocketdiff.drivers.python.consuming.reports import Reports
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
+from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.sending.reference import access_of
 from rocketdiff.protocol.consuming import MemberSetup
 from rocketmq_reference.api.push_consumer import FIRST_RELEASE, PushConsumer
@@ -104,6 +105,7 @@ class ReferenceMember:
         incarnation: int,
         reports: Reports,
         reader: MessageReader,
+        defect: Defect = honest,
     ) -> None:
         self._setup, self._rules = setup, rules
         self._incarnation, self._reports, self._reader = incarnation, reports, reader
@@ -118,6 +120,7 @@ class ReferenceMember:
             access=access_of(setup),
         )
         self.consumer.subscribe(setup.topic, setup.expression or "*")
+        defect(self.consumer)
 
     def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
         strategy = self._settings.allocation

@@ -13,6 +13,7 @@ from rocketdiff.core.records.session import Done
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.consuming.reference import MessageReader, ReferenceMember, is_consumer
 from rocketdiff.drivers.python.consuming.reports import Reports
+from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
 
@@ -25,9 +26,9 @@ _WARM_S = 45.0
 _SHOWN_CHARACTERS = 500
 
 
-def as_consumer(release: str) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
+def as_consumer(release: str, defect: Defect = honest) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
     """Return the role of a consumer; none for a release whose consumers the reference does not imitate."""
-    return {ClientRole.CONSUMER: partial(ConsumingRunner, release)} if is_consumer(release) else {}
+    return {ClientRole.CONSUMER: partial(ConsumingRunner, release, defect)} if is_consumer(release) else {}
 
 
 class ConsumingRunner:
@@ -36,8 +37,8 @@ class ConsumingRunner:
     working = "membership"
     awaits_go = False
 
-    def __init__(self, release: str, speak: Speak) -> None:
-        self._release, self._speak = release, speak
+    def __init__(self, release: str, defect: Defect, speak: Speak) -> None:
+        self._release, self._defect, self._speak = release, defect, speak
         self._reports = Reports(speak)
         self._rules: list[ListenerRule] = []
         self._orders: queue.SimpleQueue[Join | Leave] = queue.SimpleQueue()
@@ -80,7 +81,7 @@ class ConsumingRunner:
             raise ValueError("expected a join of a member that is not there")
         self._incarnation += 1
         member = ReferenceMember(
-            self._release, self._setup, self._rules, self._incarnation, self._reports, self._reader
+            self._release, self._setup, self._rules, self._incarnation, self._reports, self._reader, self._defect
         )
         self._member = member
         start_ns = time.monotonic_ns()
