@@ -153,7 +153,9 @@ class Brokers:
         return [
             pause
             for pause in self._pauses
-            if pause.broker == broker and pause.at_ms * MS <= at_ns < (pause.at_ms + pause.for_ms) * MS
+            if pause.broker == broker
+            and pause.at_ms * MS <= at_ns
+            and (at_ns < (pause.at_ms + pause.for_ms) * MS or (pause.refuses and not pause.for_ms))
         ]
 
 
