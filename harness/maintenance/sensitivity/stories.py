@@ -45,7 +45,7 @@ def is_played(scenario: Scenario) -> bool:
     work, latency = scenario.workload, scenario.settings.send_latency_fault_enable
     threads = work.threads == 1 or (work.mode is SendMode.SYNC and work.call is SendKind.PLAIN and not latency)
     call = work.call is SendKind.PLAIN or (work.call is SendKind.QUEUE and work.mode is not SendMode.ONEWAY)
-    alike = len(work.delay_levels) == 1 and not work.properties
+    alike = len(work.calls) == len(work.delay_levels) == 1 and not work.properties
     short = max(work.body_bytes) < scenario.settings.compress_msg_body_over_howmuch
     faults = all(_is_played(fault, work) for fault in scenario.faults)
     queues = scenario.queues_per_broker == QUEUES and len(TOPOLOGIES[scenario.topology].broker_names) > 1
