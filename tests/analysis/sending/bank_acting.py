@@ -50,7 +50,7 @@ CALM_ASYNC = replace(ASYNC, name="async/calm", pauses=())
 CALM_ONEWAY = replace(ONEWAY, name="one-way/calm", pauses=())
 
 
-def _instead(records: ArmRecords, other: ArmRecords, story: ModeStory) -> None:
+def act_instead(records: ArmRecords, other: ArmRecords, story: ModeStory) -> None:
     records.attempts, records.sends, records.routes = other.attempts, other.sends, other.routes
     records.stored = [story.carried(message) for message in other.stored]
 
@@ -60,7 +60,7 @@ def acting(release: str = "5.3.3", **settings: object) -> Spoil:
 
     def spoil(records: ArmRecords, story: ModeStory) -> None:
         other = replace(story, settings=replace(story.settings, **settings))  # type: ignore[arg-type]  # names of settings
-        _instead(records, play(other, release, seed=SEED), story)
+        act_instead(records, play(other, release, seed=SEED), story)
 
     return spoil
 
@@ -80,7 +80,7 @@ class _Lingering(Brokers):
 
 
 def lingers(records: ArmRecords, story: ModeStory) -> None:
-    _instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story)
+    act_instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story)
 
 
 class _Late(Brokers):
@@ -101,7 +101,7 @@ def notices_late(late_ms: Callable[[int], int]) -> Spoil:
     """A client that notices its timeouts late. late_ms: by their number, from 1."""
 
     def spoil(records: ArmRecords, story: ModeStory) -> None:
-        _instead(records, play(story, "5.3.3", SEED, _Late(story, late_ms)), story)
+        act_instead(records, play(story, "5.3.3", SEED, _Late(story, late_ms)), story)
 
     return spoil
 
@@ -152,11 +152,11 @@ def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
             return super().queues[:-1]
 
     fewer = WithoutTheLast(**{one.name: getattr(story, one.name) for one in fields(story)})
-    _instead(records, play(fewer, "5.3.3", SEED), story)
+    act_instead(records, play(fewer, "5.3.3", SEED), story)
 
 
 def shares_a_counter(records: ArmRecords, story: ModeStory) -> None:
-    _instead(records, play(replace(story, threads=1), "5.3.3", SEED), story)
+    act_instead(records, play(replace(story, threads=1), "5.3.3", SEED), story)
     records.attempts = [replace(attempt, thread=attempt.send % story.threads) for attempt in records.attempts]
     records.sends = [replace(send, thread=send.send % story.threads) for send in records.sends]
 
