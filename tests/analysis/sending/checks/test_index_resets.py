@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.sending.checks.by_rules.index_resets import FIRST, RESETS
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import pooled
 from rocketdiff.core.tables.settings import ClientSettings
@@ -56,7 +56,7 @@ def test_which_retries_show_a_reset(found: tuple[int, int], counted: tuple[int, 
 
 
 def case(total: int, first: int, baseline_first: int = 0) -> CaseFacts:
-    tallies = {
+    tallies: dict[TallyKey, tuple[int, float]] = {
         (name, arm, "", "4"): (n, 0.0)
         for arm, met in ((BASELINE, baseline_first), (CANDIDATE, first))
         for name, n in ((RESETS, total), (FIRST, met))
