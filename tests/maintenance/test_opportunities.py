@@ -15,3 +15,11 @@ def test_the_stored_table_has_the_opportunities_of_quick() -> None:
     """Counted anew, suite quick has what the stored table has (``python -m maintenance.opportunities``)."""
     counted = table({"quick": opportunities(select(load_all(), "quick"))})
     assert column(TABLE.read_text("utf-8"), "quick") == column(counted, "quick")
+
+
+def test_the_stored_table_counts_the_scenarios_of_every_suite() -> None:
+    """A scenario more or less makes the stored table stale."""
+    scenarios = load_all()
+    for suite in ("quick", "full", "deployments", "modes", "wire", "client"):
+        counted = column(TABLE.read_text("utf-8"), suite)["scenarios counted"]
+        assert counted.endswith(f" of {len(select(scenarios, suite))}"), suite
