@@ -252,6 +252,12 @@ CONNECTIONS_MADE_ANEW = Signature(
     "{subject} keeps opening new connections where nothing is wrong",
     place="SERVER",
 )
+OTHER_SERVERS = Signature(
+    "outcomes.other-servers",
+    "outcomes",
+    "{subject} and {baseline} keep connections to different kinds of servers or ports",
+    place="SERVER",
+)
 MORE_OFTEN = Signature(
     "outcomes.more-often",
     "outcomes",
