@@ -286,6 +286,14 @@ PROCESSOR_GROWS = Signature("resources.processor-grows", "resources", "{subject}
 BUSY_AT_REST = Signature(
     "resources.busy-at-rest", "resources", "{subject} keeps the processor busy when it has nothing to do"
 )
+NEVER_ENDS = Signature(
+    "resources.never-ends", "resources", "the process of {subject} keeps running after its client was shut down"
+)
+ENDS_ALONE = Signature(
+    "resources.ends-alone",
+    "resources",
+    "the process of {subject} ends once its client is shut down, and that of {baseline} keeps running",
+)
 GROUP_IN_TWO_QUEUES = Signature(
     "order.group-in-two-queues", "order", "messages of a group from {subject} are stored in two queues"
 )
