@@ -12,6 +12,9 @@ from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.sending.file_format import WorkloadPart
 
+MOST_PROPERTY_BYTES = 65_536
+"""Names and values together: twice what a message can hold, so that one that is too large can be asked for."""
+
 _BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
 """Calls of gRPC clients."""
 
@@ -62,6 +65,15 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
             expected="names that are the application's own",
             seen=", ".join(reserved),
             hint="keys, tags and delay_level have fields of their own; clients refuse the other names",
+        )
+    size = sum(len(text.encode()) for pair in workload.properties.items() for text in pair)
+    if size > MOST_PROPERTY_BYTES:
+        raise refused(
+            source.place,
+            ("workload", "properties"),
+            expected=f"names and values of at most {MOST_PROPERTY_BYTES:,} bytes together",
+            seen=f"{size:,} bytes",
+            hint="fewer or shorter ones: a message holds 32,767 bytes of properties",
         )
 
 
