@@ -56,9 +56,7 @@ THREAD = "threading.Thread(target=time.sleep, args=(600,), daemon={}).start()"
     ],
     ids=["a thread", "asleep", "a loop", "its input", "a child"],
 )
-def test_a_process_that_keeps_running_is_told_from_one_that_ends(
-    endless: str, threads: int, twin: str, tmp_path: Path
-) -> None:
+def test_a_process_that_keeps_running_has_threads_left(endless: str, threads: int, twin: str, tmp_path: Path) -> None:
     """What keeps running has threads left at the limit, whatever keeps it; its twin has none."""
     ended = watched(tmp_path / "ended", PATIENCE_S, twin)
     assert (ended["threads_left_baseline"], ended["connections_left_baseline"]) == (0, 0)

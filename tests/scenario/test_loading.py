@@ -18,7 +18,7 @@ def test_every_field_of_a_file_is_loaded() -> None:
     """Every field of the fullest file is loaded."""
     scenario = load(VALID_PASS / "everything.yaml")
     assert scenario.establishes == "Every field of the format at once, folded into one line."
-    assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100)
+    assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100, 4_096)
     assert (scenario.workload.threads, scenario.workload.call, scenario.workload.body_bytes) == (
         3,
         SendKind.PLAIN,

@@ -6,7 +6,7 @@ from rocketdiff.core.sends.knowable import Sending
 from rocketdiff.core.sends.message import RESERVED_PROPERTIES
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import TAKE_A_SERVER, FaultSpec
-from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.settings import BROKERS_TAKE_BYTES, ClientSettings
 from rocketdiff.core.tables.topology import Topology
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
@@ -19,9 +19,12 @@ _BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
 """Calls of gRPC clients."""
 
 
-def require_workload(workload: WorkloadPart, topology: Topology, topology_name: str, source: YamlSource) -> None:
-    """Raise UsageError for fields that contradict each other or the topology."""
+def require_workload(
+    workload: WorkloadPart, settings: ClientSettings, topology: Topology, topology_name: str, source: YamlSource
+) -> None:
+    """Raise UsageError for fields that contradict each other, the settings or the topology."""
     _require_consistent(workload, source)
+    _require_accepted(workload, settings, source)
     require_sendable(workload, source)
     _require_spoken(workload, topology, topology_name, source)
 
@@ -43,6 +46,20 @@ def _require_consistent(workload: WorkloadPart, source: YamlSource) -> None:
             expected="at least one send a thread",
             seen=f"{sends:g} sends for {workload.threads} threads",
             hint="raise rate_per_s or duration_s",
+        )
+
+
+def _require_accepted(workload: WorkloadPart, settings: ClientSettings, source: YamlSource) -> None:
+    """Raise UsageError for a body that the client, or a broker, would refuse. Brokers count what is left after compression."""
+    is_batch = SendKind(workload.call) is SendKind.BATCH
+    most = min(settings.max_message_size, BROKERS_TAKE_BYTES if is_batch else settings.max_message_size)
+    if workload.largest_body > most:
+        raise refused(
+            source.place,
+            ("workload", "body_bytes"),
+            expected=f"bodies of at most {most:,} bytes",
+            seen=f"{workload.largest_body:,}",
+            hint="no client compresses a batch" if is_batch else "raise max_message_size in settings",
         )
 
 
