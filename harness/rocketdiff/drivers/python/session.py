@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
@@ -72,10 +72,11 @@ def run_subject(
     except ValueError as error:
         status = 1
         speak(_failed("command", error))
-    if not has_time:
+    if has_time:
+        session.shutdown()
+        writer.flush()
+    else:
         leave(session, writer, status)
-    session.shutdown()
-    writer.flush()
 
 
 def own_stdout() -> int:
@@ -102,7 +103,7 @@ def obey(commands: Iterable[bytes], session: "Session") -> bool:
     return False
 
 
-def leave(session: "Session", writer: RecordWriter, status: int) -> NoReturn:
+def leave(session: "Session", writer: RecordWriter, status: int) -> None:
     """Flush, shut the client down within the time limit, and exit with this status."""
     writer.flush()
     ending = threading.Thread(target=session.shutdown, daemon=True)

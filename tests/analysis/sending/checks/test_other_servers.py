@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
@@ -32,7 +32,7 @@ def case(
     candidate: Sequence[ConnectionSample], baseline: Sequence[ConnectionSample], fault_at_s: float = 0
 ) -> CaseFacts:
     entry = replace(ENTRY, connections={BASELINE: tuple(baseline), CANDIDATE: tuple(candidate)})
-    sends = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
+    sends: dict[TallyKey, tuple[int, float]] = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
     at_ns = round(fault_at_s * S)
     faults = (fault(at_ns, 5 * S, FaultKind.PAUSE_NAME_SERVER, "name-server-1"),) if fault_at_s else ()
     return CaseFacts("r1", SUBJECTS, entry, tallies=sends, faults=faults)
