@@ -16,6 +16,7 @@ from rocketdiff.protocol.commands import (
     encode_go,
     encode_plan,
     encode_setup,
+    encode_stop,
 )
 
 SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientSettings(send_msg_timeout_ms=500))
@@ -45,6 +46,7 @@ def test_go_and_stop_are_decoded_as_encoded() -> None:
     """Go and stop are decoded as encoded."""
     assert decode_command(encode_go(123)) == Go(123)
     assert decode_command(STOP) == Stop()
+    assert decode_command(encode_stop(9)) == Stop(limit_ms=9)
 
 
 def test_unknown_fields_of_a_command_are_ignored() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup, encode_stop
 from rocketdiff.protocol.records import decode_record
 from tests.protocol.published import COMMAND, RECORD
 
@@ -73,7 +73,7 @@ def test_the_commands_of_a_runner_fit_the_schema() -> None:
     """Commands fit the schema: sends with defaults or with everything, the setup with all settings."""
     whole = PlannedSend(1, 0, 5, SendKind.QUEUE, 3, 64, SendMode.ASYNC, 2, "k", "t", (("a", "b"),))
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64), whole))
-    for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP):
+    for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP, encode_stop(9)):
         COMMAND.validate(json.loads(line))
         assert not RECORD.is_valid(json.loads(line))
 

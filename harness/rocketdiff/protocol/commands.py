@@ -54,12 +54,14 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Shut down and exit."""
+    """Shut down and exit; limit_ms: if given, leave as an application does, and be killed only then."""
 
+    limit_ms: int | None = None
 
-Command = PlannedSend | Prepare | Go | Stop
 
 STOP = b'{"type":"stop"}\n'
+
+Command = PlannedSend | Prepare | Go | Stop
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
@@ -83,6 +85,11 @@ def encode_go(start_ns: int) -> bytes:
     return _line({"type": "go", "start_ns": start_ns})
 
 
+def encode_stop(limit_ms: int) -> bytes:
+    """Return a ``stop`` line that lets the client end as applications do."""
+    return _line({"type": "stop", "limit_ms": limit_ms})
+
+
 def decode_command(line: bytes) -> Command:
     """
     Decode a runner's line, for subjects in Python; unknown fields are ignored.
@@ -104,7 +111,7 @@ def decode_command(line: bytes) -> Command:
         case "go":
             return msgspec.convert(members, Go)
         case "stop":
-            return Stop()
+            return msgspec.convert(members, Stop)
         case kind:
             raise ValueError(f"unknown command {kind!r}")
 

@@ -17,7 +17,7 @@ from rocketdiff.core.records.sending import Attempt, RouteSeen
 from rocketdiff.core.records.session import PROTOCOL, Hello
 from rocketdiff.core.sends.outcome import WORD_FORM, ErrorWord
 from rocketdiff.core.sends.plan import PlannedSend
-from rocketdiff.protocol.commands import Go, SubjectSetup
+from rocketdiff.protocol.commands import Go, Stop, SubjectSetup
 from rocketdiff.protocol.records import LONGEST_ATTEMPT_MS, NAME_CHARACTERS, limits_of, reported_fields
 
 _TYPE = "type"
@@ -27,12 +27,11 @@ _NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
 
 def schema() -> bytes:
     """Return the JSON Schema (2020-12) of the lines of this protocol version."""
-    commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go}
+    commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go, "stop": Stop}
     types = (*RECORDS.values(), *commands.values())
     _, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     made: dict[str, Any] = {name: _record(kind, parts[kind.__name__]) for name, kind in RECORDS.items()}
     made |= {name: _command(name, kind, parts[kind.__name__]) for name, kind in commands.items()}
-    made["stop"] = {"type": "object", "properties": {_TYPE: {"const": "stop"}}, "required": [_TYPE]}
     own = {kind.__name__ for kind in types}
     body = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -41,7 +40,7 @@ def schema() -> bytes:
         "anyOf": [{"$ref": "#/$defs/record"}, {"$ref": "#/$defs/command"}],
         "$defs": {
             "record": _one_of(RECORDS, "A line of the subject's stdout."),
-            "command": _one_of((*commands, "stop"), "A line of the subject's stdin."),
+            "command": _one_of(tuple(commands), "A line of the subject's stdin."),
             **made,
             **{name: part for name, part in parts.items() if name not in own},
         },
@@ -66,7 +65,7 @@ def _record(kind: type[Record], part: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _command(name: str, kind: type, part: Mapping[str, Any]) -> dict[str, object]:
-    properties, required = dict(part["properties"]), list(part["required"])
+    properties, required = dict(part["properties"]), list(part.get("required", ()))
     if kind is SubjectSetup:
         properties |= {"protocol": {"const": PROTOCOL}, "threads": {"type": "integer", "minimum": 1}}
         required = ["protocol", *required, "threads"]

@@ -22,7 +22,8 @@ public final class CommandLoop {
         void go(Map<String, Object> line);
     }
 
-    public static void run(InputStream in, Session session) throws IOException {
+    /** True if it ended with a stop that gives the client time to end by itself. */
+    public static boolean run(InputStream in, Session session) throws IOException {
         BufferedReader commands = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             @SuppressWarnings("unchecked")
@@ -38,10 +39,11 @@ public final class CommandLoop {
                     session.go(command);
                     break;
                 case "stop":
-                    return;
+                    return command.containsKey("limit_ms");
                 default:
                     throw new IllegalArgumentException("unknown command: " + line);
             }
         }
+        return false;
     }
 }
