@@ -17,6 +17,7 @@ from rocketdiff.protocol.commands import (
     encode_go,
     encode_plan,
     encode_setup,
+    encode_stop,
 )
 from rocketdiff.protocol.consuming import Join, Leave, MemberSetup, encode_member_setup, encode_order, encode_rules
 
@@ -47,6 +48,7 @@ def test_go_and_stop_are_decoded_as_encoded() -> None:
     """Go and stop are decoded as encoded."""
     assert decode_command(encode_go(123)) == Go(123)
     assert decode_command(STOP) == Stop()
+    assert decode_command(encode_stop(9)) == Stop(limit_ms=9)
 
 
 MEMBER = MemberSetup(

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup, encode_stop
 from rocketdiff.protocol.consuming import Join, Leave, encode_member_setup, encode_order, encode_rules
 from rocketdiff.protocol.records import decode_record
 from tests.protocol.published import COMMAND, RECORD
@@ -97,7 +97,7 @@ def test_the_commands_of_a_runner_fit_the_schema() -> None:
     whole = PlannedSend(1, 0, 5, SendKind.QUEUE, 3, 64, SendMode.ASYNC, 2, "k", "t", (("a", "b"),))
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64), whole))
     of_members = (*encode_rules([RULE]), encode_member_setup(MEMBER), encode_order(Join(0)), encode_order(Leave(1)))
-    for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP, *of_members):
+    for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP, encode_stop(9), *of_members):
         COMMAND.validate(json.loads(line))
         assert not RECORD.is_valid(json.loads(line))
 

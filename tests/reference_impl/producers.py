@@ -2,6 +2,7 @@
 
 import queue
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -106,12 +107,13 @@ def producer_of(
     *,
     start: int = -1,
     listener: Remembered | None = None,
+    further: Sequence[str] = (),
     **settings: Any,
 ) -> Producer:
     """
     Return a producer, not started, whose threads begin at the first queue, or at the one after ``start``.
 
-    By default it neither polls nor sends heartbeats, and a healthy broker on a busy machine has time to answer.
+    further: addresses of other name servers. By default it neither polls nor sends heartbeats, and a healthy broker on a busy machine has time to answer.
     """
     quiet: dict[str, Any] = {
         "first_poll_ms": NEVER_MS,
@@ -120,7 +122,7 @@ def producer_of(
         "send_msg_timeout_ms": PLENTY_MS,
     }
     return Producer(
-        [cluster.name_server.address],
+        [cluster.name_server.address, *further],
         "G",
         dialect_of(release),
         ProducerSettings(**(quiet | settings)),

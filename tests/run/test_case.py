@@ -141,7 +141,14 @@ _SCENARIO = SimpleNamespace(role=ClientRole.PRODUCER, queues_per_broker=4, order
 
 def _silent() -> SimpleNamespace:
     done = {"await_hello": lambda: None, "prepare": lambda *_: None, "await_ready": lambda: None}
-    state = {"pid": 1, "member": BASELINE, "broken": None, "is_over": True, "ended": 0}
+    state: dict[str, Any] = {
+        "stop": lambda _: False,
+        "pid": 1,
+        "member": BASELINE,
+        "broken": None,
+        "is_over": True,
+        "ended": 0,
+    }
     return SimpleNamespace(transcript=SimpleNamespace(hello=None), await_done=lambda _: None, **done, **state)
 
 

@@ -18,7 +18,7 @@ def test_every_field_of_a_file_is_loaded() -> None:
     """Every field of the fullest file is loaded."""
     scenario = load(VALID_PASS / "everything.yaml")
     assert scenario.establishes == "Every field of the format at once, folded into one line."
-    assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100)
+    assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100, 4_096)
     assert (scenario.workload.threads, scenario.workload.call, scenario.workload.body_bytes) == (
         3,
         SendKind.PLAIN,
@@ -159,3 +159,23 @@ def test_two_files_with_one_name_are_refused_with_both(tmp_path: Path) -> None:
         (tmp_path / name).write_text((VALID_PASS / "smallest.yaml").read_text())
     with pytest.raises(UsageError, match=r"self-test/smallest is the one of .*one\.yaml; saw it again in .*two\.yaml"):
         load_all(tmp_path)
+
+
+@pytest.mark.parametrize(("more", "is_refused"), [(0, False), (1, True)])
+def test_properties_have_a_common_limit(more: int, is_refused: bool) -> None:
+    """Names and values of 65,536 bytes can be asked for, as a message that is too large; more is refused with its size."""
+    smallest = (
+        (VALID_PASS / "smallest.yaml")
+        .read_text("utf-8")
+        .replace("workload: {", "workload: {properties: {PROPERTIES}, ")
+    )
+    properties = [f"p{number:02}: {'v' * 997}" for number in range(65)]
+    properties.append(f"p65: {'ä' * 266}{'v' * (1 + more)}")
+    text = smallest.replace("PROPERTIES", ", ".join(properties))
+    if is_refused:
+        with pytest.raises(
+            UsageError, match=r"at most 65,536 bytes together at workload.properties.*; saw 65,537 bytes"
+        ):
+            parse(text, "own.yaml")
+    else:
+        assert len(parse(text, "own.yaml").workload.properties) == 66

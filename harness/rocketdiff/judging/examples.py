@@ -1,6 +1,7 @@
 """Computes the context of a report's examples from the judged runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.sending.send_facts import lane_attempt
@@ -14,6 +15,7 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.signatures import OTHER_SERVERS, SYS_FLAG_DIFFERS
 from rocketdiff.judging.explain_send import explain_traced
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledgers
@@ -22,6 +24,8 @@ from rocketdiff.ledger.model import Entry
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, KnownEntry
 from rocketdiff.traces.run_directory import RunDirectory
+from rocketmq_reference.dialects import RELEASES, dialect_of
+from rocketmq_reference.rules.client.remoting_rules import NameServerScan, RemotingRules
 
 EXAMPLES = 12
 """Clusters with a context: the first of a report. Each costs several replays of its case up to the example."""
@@ -69,10 +73,12 @@ def _context(
     entry = known.get((cluster.check, cluster.signature, cluster.subject))
     entries = () if entry is None or cluster.declared_by else (KnownEntry(entry.id, entry.reason, entry.ref),)
     place = _place(cluster, runs)
+    before, since = _ruled_boundary(cluster, runs)
     if place is None:
-        return ExampleContext(cluster.fingerprint, str(cluster.weight), known=entries)
+        return ExampleContext(cluster.fingerprint, str(cluster.weight), known=entries, since=since, before=before)
     trace, arm, run = place
-    before, since = _boundary(trace, arm, run, cluster)
+    if not since:
+        before, since = _boundary(trace, arm, run, cluster)
     return ExampleContext(
         fingerprint=cluster.fingerprint,
         weight=str(cluster.weight),
@@ -137,6 +143,27 @@ def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Divergence
         else:
             low = middle
     return between[low], between[high]
+
+
+def _ruled_boundary(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[str, str]:
+    """Two adjacent releases between which the rule behind a signature became the candidate's; empty strings if there are none."""
+    rule = _RULED.get(cluster.signature)
+    rules = [SubjectId.parse(runs[0].subject(arm)).rules for arm in Arm] if runs else []
+    if rule is None or None in rules:
+        return "", ""
+    steps = pairwise(release for release in _between(*filter(None, rules)) if release in RELEASES)
+    turns = [step for step in steps if len({rule(dialect_of(release).client.remoting) for release in step}) > 1]
+    return turns[-1] if len(turns) % 2 else ("", "")  # an even number of turns ends where it began
+
+
+_RULED: Mapping[str, Callable[[RemotingRules], bool]] = {
+    SYS_FLAG_DIFFERS.text(): lambda rules: rules.names_compression,
+    OTHER_SERVERS.text("broker-vip"): lambda rules: rules.vip_channel,
+    OTHER_SERVERS.text("no-broker-vip"): lambda rules: rules.vip_channel,
+    OTHER_SERVERS.text("name-servers"): lambda rules: rules.name_server_scan is not NameServerScan.NEVER,
+    OTHER_SERVERS.text("no-name-servers"): lambda rules: rules.name_server_scan is not NameServerScan.NEVER,
+}
+"""Signatures that no replay explains, but one rule of the releases does."""
 
 
 def _between(older: str, newer: str) -> tuple[str, ...]:

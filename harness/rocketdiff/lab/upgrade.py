@@ -13,6 +13,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.checks import Concern
 from rocketdiff.core.tables.signatures import gravity
+from rocketdiff.lab.history.beyond_scripts import known_at
 from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
@@ -79,13 +80,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """All differences between two releases, gravest first. runs: the examined runs."""
+    """All differences between two releases, gravest first. runs: the examined runs. known: changes on the way that no script shows."""
 
     before: str
     after: str
     items: tuple[Item, ...]
     random: int
     runs: tuple[str, ...]
+    known: tuple[str, ...] = ()
 
     def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
         for concern, heading in HEADINGS.items():
@@ -106,7 +108,8 @@ def upgrade(executions: Executions, corpus: Corpus, before: str, after: str, doc
     ]
     seen = [_seen(cluster, document) for document in documents for cluster in document.clusters if _counts(cluster)]
     items = sorted([*seen, *simulated], key=lambda item: (item.concern, item.name))
-    return Upgrade(before, after, tuple(items), net[0].random, tuple(document.run.run for document in documents))
+    known = tuple(f"{edge.after}: {change}" for edge in steps.edges if not edge.side for change in known_at(edge))
+    return Upgrade(before, after, tuple(items), net[0].random, tuple(document.run.run for document in documents), known)
 
 
 def _require_pair(document: Document, before: str, after: str) -> None:
@@ -203,7 +206,8 @@ def subline(found: Upgrade) -> str:
         if found.random
         else ""
     )
-    return f"Found by executing the classes of both releases in virtual time {runs}{more}. Producers only."
+    known = f" Known on the way, and shown by no script: {'; '.join(found.known)}." if found.known else ""
+    return f"Found by executing the classes of both releases in virtual time {runs}{more}. Producers only.{known}"
 
 
 def markdown(found: Upgrade) -> str:

@@ -55,12 +55,15 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Shut down and exit."""
+    """Shut down and exit; limit_ms: if given, leave as an application does, and be killed only then."""
 
+    limit_ms: int | None = None
 
 Command = PlannedSend | Prepare | Go | Stop | MemberCommand
 
 STOP = b'{"type":"stop"}\n'
+
+Command = PlannedSend | Prepare | Go | Stop
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
@@ -82,6 +85,11 @@ def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
 def encode_go(start_ns: int) -> bytes:
     """Return the ``go`` line."""
     return command_line({"type": "go", "start_ns": start_ns})
+
+
+def encode_stop(limit_ms: int) -> bytes:
+    """Return a ``stop`` line that lets the client end as applications do."""
+    return command_line({"type": "stop", "limit_ms": limit_ms})
 
 
 def decode_command(line: bytes) -> Command:
@@ -107,7 +115,7 @@ def decode_command(line: bytes) -> Command:
         case "go":
             return msgspec.convert(members, Go)
         case "stop":
-            return Stop()
+            return msgspec.convert(members, Stop)
         case "rule" | "join" | "leave" as kind:
             return decode_member_command(kind, members)
         case kind:

@@ -19,7 +19,7 @@ from rocketdiff.core.records.session import PROTOCOL, Done, Hello
 from rocketdiff.core.sends.outcome import WORD_FORM, ErrorWord
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.protocol.commands import Go, SubjectSetup
+from rocketdiff.protocol.commands import Go, Stop, SubjectSetup
 from rocketdiff.protocol.consuming import CONSUMER_COMMANDS, MemberSetup
 from rocketdiff.protocol.records import LONGEST_ATTEMPT_MS, NAME_CHARACTERS, limits_of, nested_of, reported_fields
 from rocketdiff.protocol.shapes import Shape, shape_of
@@ -31,12 +31,11 @@ _NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
 
 def schema() -> bytes:
     """Return the JSON Schema (2020-12) of the lines of this protocol version."""
-    commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go, **CONSUMER_COMMANDS}
+    commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go, "stop": Stop, **CONSUMER_COMMANDS}
     types = (*RECORDS.values(), *commands.values())
     _, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     made: dict[str, Any] = {name: _record(kind, parts[kind.__name__]) for name, kind in RECORDS.items()}
     made |= {name: _command(name, kind, parts[kind.__name__]) for name, kind in commands.items()}
-    made["stop"] = {"type": "object", "properties": {_TYPE: {"const": "stop"}}, "required": [_TYPE]}
     own = {kind.__name__ for kind in types}
     body = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -45,7 +44,7 @@ def schema() -> bytes:
         "anyOf": [{"$ref": "#/$defs/record"}, {"$ref": "#/$defs/command"}],
         "$defs": {
             "record": _one_of(RECORDS, "A line of the subject's stdout."),
-            "command": _one_of((*commands, "stop"), "A line of the subject's stdin."),
+            "command": _one_of(tuple(commands), "A line of the subject's stdin."),
             **made,
             **{name: _object_in_lists(part) for name, part in parts.items() if name not in own},
         },
@@ -71,7 +70,7 @@ def _record(kind: type[Record], part: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _command(name: str, kind: type, part: Mapping[str, Any]) -> dict[str, object]:
-    properties, required = dict(part["properties"]), list(part["required"])
+    properties, required = dict(part["properties"]), list(part.get("required", ()))
     if kind is SubjectSetup:
         properties |= {"protocol": {"const": PROTOCOL}, "threads": {"type": "integer", "minimum": 1}}
         required = ["protocol", *required, "threads"]

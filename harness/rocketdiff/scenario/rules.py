@@ -15,7 +15,7 @@ def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: 
     """Raise UsageError for fields that contradict each other."""
     topology = TOPOLOGIES[file.topology]
     _require_unique(file, source)
-    require_workload(file.workload, topology, file.topology, source)
+    require_workload(file.workload, file.client_settings, topology, file.topology, source)
     for fault in faults if topology.has_proxies else ():
         if fault.kind in ON_THE_WIRE:
             raise refused(

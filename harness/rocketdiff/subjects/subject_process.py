@@ -17,7 +17,7 @@ from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.records.session import Hello, Ready
 from rocketdiff.core.security import hidden
 from rocketdiff.process.child import Child
-from rocketdiff.protocol.commands import STOP, encode_go
+from rocketdiff.protocol.commands import STOP, encode_go, encode_stop
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.conversation import Conversation, RoleTalk, Stage
@@ -148,14 +148,24 @@ class SubjectProcess(Closing):
         with self._changed:
             return self._changed.wait_for(lambda: self.is_over, most_s)
 
-    def close(self) -> None:
-        """End the subject: by the command stop if it can still read, then by a kill. Idempotent."""
+    def stop(self, limit_s: float | None = None) -> bool:
+        """Send stop, and return True, if it can still read. limit_s: it may take so long to end as applications do."""
         with self._changed:
-            may_read = self._broken is None and self._own_error is None and not self._is_closing
+            may_read = not self._is_lost() and not self._is_closing
             self._is_closing = True
         if may_read:
-            self._process.write(STOP, timeout_s=self._deadlines.exit_s)
+            line = STOP if limit_s is None else encode_stop(round(1_000 * limit_s))
+            self._process.write(line, timeout_s=self._deadlines.exit_s)
             self._process.close_input()
+        return may_read
+
+    def await_end(self, most_s: float) -> bool:
+        """Wait at most ``most_s`` for the end of its process and return whether it has ended."""
+        return self._process.await_end(most_s)
+
+    def close(self) -> None:
+        """End the subject: by the command stop if it can still read, then by a kill. Idempotent."""
+        if self.stop():
             self.has_stopped = self._process.await_end(self._deadlines.exit_s)
         self._process.kill()
         self._listener.join()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rocketmq_reference.client.codec import ClientCodec
@@ -86,8 +87,10 @@ class Background:
         self._thread(SCHEDULED)
         self._keep_house(rules.scan, self._remoting.scan)
         if rules.name_server_scan.times is not None:
-            scanning = self._host.worker("name-servers")
-            self._keep_house(rules.name_server_scan.times, lambda: scanning.submit(self._reach_name_server))
+            for address in self._routes.name_servers.addresses:  # each has a thread, so a silent one holds up no other
+                scanning = self._host.worker("name-servers")
+                reach = partial(scanning.submit, partial(self._reach, address))
+                self._keep_house(rules.name_server_scan.times, reach)
         for task in self.tasks:
             self._thread(task.thread).schedule(now_ms + task.first_ms, task.job, task.period_ms)
         if rules.heartbeat_on_connect:
@@ -161,15 +164,8 @@ class Background:
         if times is not None:
             self._host.every(times.first_ms, times.period_ms, task)
 
-    def _reach_name_server(self, _own: Thread) -> Body:
-        addresses = self._routes.name_servers.addresses
-        if len(addresses) == 1:
-            yield from self._remoting.reach(addresses[0])
-            return
-        try:
-            yield from self._routes.name_servers.chosen()
-        except RemotingException:
-            return
+    def _reach(self, address: str, _own: Thread) -> Body:
+        yield from self._remoting.reach(address)
 
     def _greet(self, address: str) -> Body:
         """Send a heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""

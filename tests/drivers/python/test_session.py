@@ -13,7 +13,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.sending.client import Client
 from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import Session, obey
-from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup, encode_stop
 from tests.drivers.python.willing import Willing
 from tests.subjects.conftest import plan_of
 
@@ -56,10 +56,12 @@ def test_a_session_goes_from_plan_to_done() -> None:
 
 
 def test_stop_ends_the_commands() -> None:
-    """Commands after stop are not read."""
-    commands = iter([STOP, b"no command at all"])
-    obey(commands, session_of(Heard()))
-    assert list(commands) == [b"no command at all"]
+    """Commands after stop are not read; only a stop with a limit gives the client time to end."""
+    for stop, has_time in ((STOP, False), (encode_stop(5), True)):
+        commands = iter([stop, b"no command at all"])
+        assert obey(commands, session_of(Heard())) is has_time
+        assert list(commands) == [b"no command at all"]
+    assert obey([], session_of(Heard())) is False
 
 
 def test_go_before_ready_is_refused() -> None:

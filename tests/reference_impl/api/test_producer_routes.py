@@ -93,6 +93,20 @@ def test_the_other_name_server_is_tried(cluster: FakeCluster) -> None:
     dead.close()
 
 
+@pytest.mark.parametrize(
+    ("release", "connected"), [("4.9.8", 1), ("5.0.0", 2), ("5.1.1", 2), ("5.2.0", 2), ("5.3.0", 1)]
+)
+def test_5_0_to_5_2_connect_to_every_name_server(cluster: FakeCluster, release: str, connected: int) -> None:
+    """From 5.0.0 to 5.2.0 a client also connects to the name servers that it does not ask."""
+    other = FakeNameServer()
+    other.routes = cluster.name_server.routes
+    with producer_of(cluster, release, further=[other.address]) as producer:
+        producer.send(Message("T", b"x"))
+        _await(lambda: cluster.name_server.connections + other.connections >= connected, "the connections")
+    assert cluster.name_server.connections + other.connections == connected
+    other.close()
+
+
 def test_changed_route_starts_a_new_list(cluster: FakeCluster) -> None:
     """A changed route gives a new publish list with a new version and new counters."""
     heard = Remembered()

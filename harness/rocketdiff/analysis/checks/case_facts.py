@@ -92,7 +92,7 @@ class CaseFacts:
         protocol, only broken ``awake-*`` guards); a check of attempts whose two witnesses disagree. Never decisive: a
         case in which a subject broke off, because half a case must not conform.
         """
-        if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
+        if self.entry.breaches and standing in (Standing.DECISIVE, Standing.INDECISIVE) and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.lost_arms)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]

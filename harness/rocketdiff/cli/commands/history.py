@@ -57,7 +57,7 @@ def changelog(
         _print({"from": before, "to": after, "depth": depth, **changelog_data(way, found)})
     else:
         _print(changelog_lines(way, found))
-    if exit_code and any(edge.changes or edge.random for edge in found):
+    if exit_code and any(edge.changes or edge.random or edge.known for edge in found):
         raise typer.Exit(int(ExitCode.DIVERGES))
 
 

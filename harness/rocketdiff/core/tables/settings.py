@@ -63,6 +63,13 @@ the start (NettyRemotingAbstract.scanResponseTable, all releases).
 """
 
 
+BROKERS_TAKE_BYTES = 4_194_304
+"""Default of maxMessageSize in clients and brokers. A larger body must be compressed to less."""
+
+LARGEST_BODY_BYTES = 8_388_608
+"""A client's heap of 256 MiB holds a few of them, compressed and not."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
     """Defaults are those of DefaultMQProducer and ClientConfig in every release."""
@@ -77,7 +84,7 @@ class ClientSettings:
         default=False, setting=Setting("setRetryAnotherBrokerWhenNotStoreOK")
     )
     compress_msg_body_over_howmuch: int = _setting(
-        4_096, Setting("setCompressMsgBodyOverHowmuch", Unit.BYTES, 0, 4_194_304)
+        4_096, Setting("setCompressMsgBodyOverHowmuch", Unit.BYTES, 0, BROKERS_TAKE_BYTES)
     )
     poll_name_server_interval_ms: int = _setting(
         30_000, Setting("setPollNameServerInterval", Unit.PERIOD_MS, _SHORTEST_PERIOD_MS, _LONGEST_PERIOD_MS)
@@ -87,6 +94,9 @@ class ClientSettings:
     )
     send_msg_max_timeout_per_request_ms: int = _setting(
         -1, Setting("setSendMsgMaxTimeoutPerRequest", Unit.MS_OR_OFF, -1, _LONGEST_MS, since="5.3.3")
+    )
+    max_message_size: int = _setting(
+        BROKERS_TAKE_BYTES, Setting("setMaxMessageSize", Unit.BYTES, 1, LARGEST_BODY_BYTES)
     )
 
 

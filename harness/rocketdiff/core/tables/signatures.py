@@ -252,6 +252,12 @@ CONNECTIONS_MADE_ANEW = Signature(
     "{subject} keeps opening new connections where nothing is wrong",
     place="SERVER",
 )
+OTHER_SERVERS = Signature(
+    "outcomes.other-servers",
+    "outcomes",
+    "{subject} and {baseline} keep connections to different kinds of servers or ports",
+    place="SERVER",
+)
 MORE_OFTEN = Signature(
     "outcomes.more-often",
     "outcomes",
@@ -279,6 +285,14 @@ MEMORY_GROWS = Signature("resources.memory-grows", "resources", "{subject} needs
 PROCESSOR_GROWS = Signature("resources.processor-grows", "resources", "{subject} uses more and more of the processor")
 BUSY_AT_REST = Signature(
     "resources.busy-at-rest", "resources", "{subject} keeps the processor busy when it has nothing to do"
+)
+NEVER_ENDS = Signature(
+    "resources.never-ends", "resources", "the process of {subject} keeps running after its client was shut down"
+)
+ENDS_ALONE = Signature(
+    "resources.ends-alone",
+    "resources",
+    "the process of {subject} ends once its client is shut down, and that of {baseline} keeps running",
 )
 GROUP_IN_TWO_QUEUES = Signature(
     "order.group-in-two-queues", "order", "messages of a group from {subject} are stored in two queues"

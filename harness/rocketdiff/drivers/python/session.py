@@ -70,19 +70,23 @@ def run_subject(
     speak: Speak,
     attempt_timeout_ms: int | None = None,
 ) -> None:
-    """Write hello and obey stdin until stop or its end, then exit the process; never returns."""
+    """Write hello and obey stdin until stop or its end; returns only if the client has time to end as in applications."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
     acts = tuple(map(str, roles)) if ClientRole.CONSUMER in roles else None
     speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms, acts))
     session = Session(roles, speak)
-    status = 0
+    status, has_time = 0, False
     try:
-        obey(sys.stdin.buffer, session)
+        has_time = obey(sys.stdin.buffer, session)
     except ValueError as error:
         status = 1
         speak(_failed("command", error))
-    leave(session, writer, status)
+    if has_time:
+        session.shutdown()
+        writer.flush()
+    else:
+        leave(session, writer, status)
 
 
 def own_stdout() -> int:
@@ -92,8 +96,10 @@ def own_stdout() -> int:
     return records
 
 
-def obey(commands: Iterable[bytes], session: "Session") -> None:
-    """Execute one command per line until stop or the end; raises ValueError for an invalid one."""
+def obey(commands: Iterable[bytes], session: "Session") -> bool:
+    """
+    Execute one command per line until stop or the end; True if a stop gives time to end. Raises ValueError for an invalid one.
+    """
     for line in commands:
         match decode_command(line):
             case PlannedSend() as send:
@@ -108,8 +114,9 @@ def obey(commands: Iterable[bytes], session: "Session") -> None:
                 session.order(order)
             case Go(start_ns):
                 session.go(start_ns)
-            case Stop():
-                return
+            case Stop(limit_ms):
+                return limit_ms is not None
+    return False
 
 
 def leave(session: "Session", writer: RecordWriter, status: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketdiff.lab.fuzz.shrink import shrink
+from rocketdiff.lab.history.beyond_scripts import CANNOT_SHOW, known_at
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on
 from rocketdiff.simulation.comparison import AnswerDifference, first_difference
@@ -57,6 +58,11 @@ class EdgeChanges:
     edge: Edge
     changes: tuple[BehaviourChange, ...]
     random: int = 0
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Sentences about changes that are known and that no script can show."""
+        return tuple(known_at(self.edge))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +167,17 @@ def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
         yield f"neither release comes from the other: back to their common ancestor {way.turns_at}, forward from there"
         yield ""
     for step in found:
-        if step.changes:
+        if step.changes or step.known:
             yield f"{step.edge} (side line; not on the way)" if step.edge.side else str(step.edge)
+            yield from (f"  no script can show: {sentence}" for sentence in step.known)
             for change in step.changes:
                 yield from _change_lines(change)
             if step.random:
                 yield f"  {random_words(step.random)}"
             yield ""
     if unchanged := [step.edge for step in found if not step.changes]:
-        yield f"no observable change: {', '.join(str(edge) for edge in unchanged)}"
+        yield f"no change that scripts can show: {', '.join(str(edge) for edge in unchanged)}"
+        yield f"they cannot show {CANNOT_SHOW}"
 
 
 def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
@@ -179,10 +187,11 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
         "edges": [
             _edge_data(step.edge)
             | {"changes": [change_data(change) for change in step.changes], "random_scripts": step.random}
+            | {"known": list(step.known)}
             for step in found
             if step.changes
         ],
-        "unchanged": [_edge_data(step.edge) for step in found if not step.changes],
+        "unchanged": [_edge_data(step.edge) | {"known": list(step.known)} for step in found if not step.changes],
     }
 
 

@@ -24,6 +24,7 @@ from rocketdiff.core.events import (
 )
 from rocketdiff.core.tables.fault import KILLS, FaultRecord
 from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.ends import watch_ends
 from rocketdiff.run.case.guards import CaseMeasurements, WireReport
 from rocketdiff.run.case.open_connections import ConnectionWatch, endpoints_of
 from rocketdiff.run.case.process_resources import ResourceWatch
@@ -50,8 +51,8 @@ class CaseRun:
     State of a running case.
 
     programs: the running members. problems: unexpected events of the cluster, as sentences, by what they are about.
-    origin_ns: monotonic time at which the first operation is due. wire: what the relay before a member saw. role: set once,
-    before ``run``. stack: what it holds ends with the case, before the programs do.
+    origin_ns: monotonic time at which the first operation is due. ends: how the processes ended, if watched. wire: what the
+    relay before a member saw. role: set once, before ``run``. stack: what it holds ends with the case, before the programs do.
     """
 
     cluster: Cluster
@@ -73,6 +74,7 @@ class CaseRun:
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
     resources: ResourceWatch = field(init=False)
+    ends: dict[str, int | float] = field(default_factory=dict)
 
     def run(self, stack: ExitStack) -> None:
         """Start every member, let them go together, inject the faults, wait, heal."""
@@ -91,10 +93,16 @@ class CaseRun:
         self.relays = relays.enter_context(before)
         self.role.prepare()
         emit(self.listeners, ArmsReady(self.directory.number))
+        with ExitStack() as watches:
+            self._work(watches)
+        if self.directory.number == 1:
+            self.ends = watch_ends({member: self.programs[member] for member in self.clients})
+
+    def _work(self, watches: ExitStack) -> None:
         pids = {member: subject.pid for member, subject in self.programs.items()}
-        self.stalls = stack.enter_context(StallWatch(pids))
-        self.connections = stack.enter_context(self._connection_watch())
-        self.resources = stack.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
+        self.stalls = watches.enter_context(StallWatch(pids))
+        self.connections = watches.enter_context(self._connection_watch())
+        self.resources = watches.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
         self._go()
         faults = with_relays(self.relays.all, self.relays.security)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.settings import LARGEST_BODY_BYTES
 from rocketdiff.documents.part import Part
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ else:  # closed sets from core
     ModeName = Literal[tuple(map(str, SendMode))]
     CallName = Literal[tuple(map(str, SendKind))]
 
-BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
+BodyBytes = Annotated[int, Field(ge=1, le=LARGEST_BODY_BYTES, description="At most max_message_size of settings.")]
 Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
 DelayLevel = Annotated[int, Field(ge=0, le=18, description="0: not delayed. Brokers have 18 levels by default.")]
 Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*[^\x00-\x20][^\x00-\x1f]*$", max_length=1_000)]
@@ -35,6 +36,10 @@ class WorkloadPart(Part):
     keys: Annotated[list[Text], Field(min_length=1)] | None = None
     tags: Annotated[list[Text], Field(min_length=1)] | None = None
     properties: dict[Text, Text] = {}
+
+    @property
+    def largest_body(self) -> int:
+        return self.body_bytes if isinstance(self.body_bytes, int) else max(self.body_bytes)
 
     @property
     def calls(self) -> tuple[SendKind, ...]:

@@ -6,20 +6,26 @@ from rocketdiff.core.sends.knowable import Sending
 from rocketdiff.core.sends.message import RESERVED_PROPERTIES
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import TAKE_A_SERVER, FaultSpec
-from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.settings import BROKERS_TAKE_BYTES, ClientSettings
 from rocketdiff.core.tables.topology import Topology
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.sending.file_format import WorkloadPart
 from rocketdiff.scenario.sending.workload import freest
 
+MOST_PROPERTY_BYTES = 65_536
+"""Names and values together: twice what a message can hold, so that one that is too large can be asked for."""
+
 _BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
 """Calls of gRPC clients."""
 
 
-def require_workload(workload: WorkloadPart, topology: Topology, topology_name: str, source: YamlSource) -> None:
-    """Raise UsageError for fields that contradict each other or the topology."""
+def require_workload(
+    workload: WorkloadPart, settings: ClientSettings, topology: Topology, topology_name: str, source: YamlSource
+) -> None:
+    """Raise UsageError for fields that contradict each other, the settings or the topology."""
     _require_consistent(workload, source)
+    _require_accepted(workload, settings, source)
     require_sendable(workload, source)
     _require_spoken(workload, topology, topology_name, source)
 
@@ -52,6 +58,20 @@ def _require_consistent(workload: WorkloadPart, source: YamlSource) -> None:
         )
 
 
+def _require_accepted(workload: WorkloadPart, settings: ClientSettings, source: YamlSource) -> None:
+    """Raise UsageError for a body that the client, or a broker, would refuse. Brokers count what is left after compression."""
+    is_batch = SendKind.BATCH in workload.calls
+    most = min(settings.max_message_size, BROKERS_TAKE_BYTES if is_batch else settings.max_message_size)
+    if workload.largest_body > most:
+        raise refused(
+            source.place,
+            ("workload", "body_bytes"),
+            expected=f"bodies of at most {most:,} bytes",
+            seen=f"{workload.largest_body:,}",
+            hint="no client compresses a batch" if is_batch else "raise max_message_size in settings",
+        )
+
+
 def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
     """Raise UsageError for messages that clients or brokers refuse."""
     is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(workload.delay_levels)
@@ -71,6 +91,15 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
             expected="names that are the application's own",
             seen=", ".join(reserved),
             hint="keys, tags and delay_level have fields of their own; clients refuse the other names",
+        )
+    size = sum(len(text.encode()) for pair in workload.properties.items() for text in pair)
+    if size > MOST_PROPERTY_BYTES:
+        raise refused(
+            source.place,
+            ("workload", "properties"),
+            expected=f"names and values of at most {MOST_PROPERTY_BYTES:,} bytes together",
+            seen=f"{size:,} bytes",
+            hint="fewer or shorter ones: a message holds 32,767 bytes of properties",
         )
 
 

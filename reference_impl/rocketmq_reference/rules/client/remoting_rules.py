@@ -83,7 +83,7 @@ class ScanTimes:
 
 class NameServerScan(StrEnum):
     """
-    When a client connects to name servers in advance (scanAvailableNameSrv).
+    When a client connects to all name servers in advance (scanAvailableNameSrv).
 
     AT_ONCE: from its start on (5.0.0 and 5.1.0). BY_WHEEL: by the wheel timer (5.1.1 to 5.2.0). NEVER: all other releases.
     """

@@ -134,8 +134,39 @@ def test_an_arm_that_was_never_ready_shows_nothing_if_time_ran_out(
         breaches[arm].signature for arm in Arm if arm in breaches
     ]
     if is_invalid:
-        arm = next(arm for arm in Arm if arm in breaches)
-        assert evidence.reason == f"{SUBJECTS[arm]} was never ready to send: {breaches[arm].seen}"
+        lost = [arm for arm in Arm if arm in breaches]
+        assert evidence.reason == "; ".join(
+            f"{SUBJECTS[arm]} was never ready to send: {breaches[arm].seen}" for arm in lost
+        )
+
+
+SILENT = replace(WHOLE, sends=0, attempts=0, unanswered=10, done=False)
+
+BAD_LINE = Breach("protocol.bad-line", "one JSON record a line", "Welcome!")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "sends", "is_invalid"),
+    [
+        (DIED, DIED, (0, 0), True),
+        (BAD_LINE, BAD_LINE, (0, 0), True),
+        (STALLED, DIED, (0, 0), True),
+        (DIED, DIED, (1, 0), False),
+        (DIED, DIED, (0, 1), False),
+        (DIED, None, (0, 10), False),
+        (None, DIED, (10, 0), False),
+    ],
+)
+def test_two_arms_that_break_off_before_any_send_show_nothing(
+    candidate: Breach | None, baseline: Breach | None, sends: tuple[int, int], is_invalid: bool
+) -> None:
+    """Two arms that broke off before a send ended are a broken set-up, with what each wrote; a single one is a result."""
+    breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
+    summaries = [replace(WHOLE if number == 10 else SILENT, sends=number) for number in sends]
+    evidence = protocol.evaluate(case(*summaries, breaches=breaches))
+    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if is_invalid else ExitCode.DIVERGES)
+    if is_invalid:
+        assert evidence.reason == "; ".join(f"{SUBJECTS[arm]} never ended a send: {breaches[arm].seen}" for arm in Arm)
 
 
 @pytest.mark.parametrize(

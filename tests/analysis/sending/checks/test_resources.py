@@ -302,3 +302,44 @@ def test_sends_under_way_at_once_are_counted(spans_ms: Sequence[tuple[int, int]]
     SendsAtOnce(context).finish()
     counted = [one.fact for one in context.collector.facts() if isinstance(one.fact, Tally)]
     assert {tally.arm: tally.n for tally in counted} == {"baseline": 0, "candidate": most}
+
+
+def ends(candidate: tuple[int, int], baseline: tuple[int, int]) -> dict[str, int]:
+    """Time to the end in ms, and threads left at the limit, of both."""
+    both = {"candidate": candidate, "baseline": baseline}
+    return {
+        f"{name}_{arm}": end[place]
+        for arm, end in both.items()
+        for place, name in enumerate(("end_ms", "threads_left"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("measured", "wanted"),
+    [
+        (ends((3_200, 0), (3_100, 0)), []),
+        (ends((9_900, 0), (40, 0)), []),
+        (ends((10_000, 18), (3_100, 0)), ["never-ends 1"]),
+        (ends((10_000, 1), (6_000, 0)), ["never-ends 1"]),
+        (ends((10_000, 18), (6_001, 0)), []),
+        (ends((3_100, 0), (10_000, 18)), ["ends-alone 1"]),
+        (ends((6_001, 0), (10_000, 18)), []),
+        (ends((10_000, 18), (10_000, 3)), []),
+        ({"end_ms_candidate": 10_000, "threads_left_candidate": 9}, []),
+        ({}, []),
+    ],
+)
+def test_a_process_that_keeps_running_is_compared_with_the_other(measured: dict[str, int], wanted: list[str]) -> None:
+    """One process that ends soon and one that is killed at the limit differ; two that are killed are alike, in words."""
+    assert found(case(CALM_CLIENT, measured=measured)) == wanted
+    both_left = all(measured.get(f"threads_left_{arm}") for arm in Arm)
+    reason = "neither process ends after its client was shut down" if both_left else ""
+    assert resources.evaluate(case(CALM_CLIENT, measured=measured)).reason == reason
+
+
+def test_how_a_process_ended_is_in_the_example() -> None:
+    """The example has time, threads and connections of the one that kept running, and the time of the other."""
+    measured = ends((10_000, 18), (3_100, 0)) | {"connections_left_candidate": 2}
+    (one,) = resources.evaluate(case(CALM_CLIENT, measured=measured)).divergences
+    assert one.example.observed == "is still running after 10.0 s, with 18 threads and 2 connections"
+    assert one.example.expected == "a process that ended 3.1 s after it was told to stop, as java:5.3.3's"

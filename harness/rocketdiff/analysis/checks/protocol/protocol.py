@@ -71,15 +71,26 @@ def evaluate(facts: CaseFacts) -> Evidence:
     unready = _unready(facts)
     ready = [arm for arm in Arm if arm in arms and arm not in unready]
     if unready and not any(True for arm in ready for _ in _broken(facts, arm, arms[arm])):
-        return replace(evidence, standing=Standing.INVALID, reason=next(iter(unready.values())), divergences=found)
+        return replace(evidence, standing=Standing.INVALID, reason="; ".join(unready.values()), divergences=found)
     return replace(evidence, divergences=found)
 
 
 def _unready(facts: CaseFacts) -> dict[Arm, str]:
-    """Arms that were never ready, and why. If only one failed, and by itself, that is a result and left out."""
+    """
+    Arms that were never ready, and why. If only one failed, and by itself, that is a result and left out.
+
+    Two that both broke off before a send had ended are as good as never ready, however they broke off.
+    """
+    if len(facts.entry.lost_arms) == len(Arm) and not any(summary.sends for summary in facts.entry.arms.values()):
+        return {arm: f"{facts.subjects[arm]} never ended a send: {_seen(facts, arm)}" for arm in Arm}
     reasons = {arm: reason for arm in Arm if (reason := _never_ready(facts, arm))}
     both = len(reasons) == len(Arm)
     return {arm: reason for arm, reason in reasons.items() if both or _ran_out_of_time(facts, arm)}
+
+
+def _seen(facts: CaseFacts, arm: Arm) -> str:
+    breach = facts.entry.breach_of(arm)
+    return "" if breach is None else breach.seen
 
 
 def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:

@@ -10,6 +10,7 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.pairing import pools_by_pair
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, CalmSends, Phased
 from rocketdiff.analysis.sending.checks.context import SendCheck
+from rocketdiff.analysis.sending.checks.results import other_servers
 from rocketdiff.analysis.sending.checks.results.connections_left import LeftByRule, divergences_of, measures_of, paired
 from rocketdiff.analysis.sending.checks.results.outcomes import (
     AFTER_FAILURE,
@@ -75,7 +76,8 @@ def evaluate(facts: CaseFacts) -> Evidence:
     compared = facts.n(NAME, "sends", arm=str(Arm.CANDIDATE))
     standing, reason = _standing(facts, compared)
     evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=measures)
-    evidence = replace(evidence, divergences=(*evidence.divergences, *divergences_of(facts)))
+    connections = (*divergences_of(facts), *other_servers.divergences_of(facts))
+    evidence = replace(evidence, divergences=(*evidence.divergences, *connections))
     if _is_hasty(facts):
         return evidence
     return replace(evidence, counts=(*_paired([facts]), *_shares(facts)))

@@ -1,10 +1,12 @@
 """
-Does a client's process keep threads, files or memory that it no longer needs, or the processor busy when it has nothing to do?
+Does a client's process keep threads, files or memory that it no longer needs, is it idle at rest, and does it end?
 
 Read from outside, in samples of ``run.json`` (``resources``). Compared is growth, never a level, which depends on the
 language: from the most in calm, when pools and caches are warm, to the least at rest, when all sends and faults are over,
 with the other client's growth in the same case. A single case decides, so only what no pool, cache or load explains
 diverges: a leak of one thread per send or failed send, not a few threads more.
+
+How a process ends is watched in the first case of a run (``run.case.ends``): whether it does, compared with the other's.
 
 Not seen: what a client gives back before rest; leaks below the spare numbers, which are all leaks of small bodies; a leak
 in a child process that has ended. A client that starts with a busy loop is busy at rest as well, and diverges.
@@ -27,8 +29,10 @@ from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import (
     BUSY_AT_REST,
+    ENDS_ALONE,
     FILES_GROW,
     MEMORY_GROWS,
+    NEVER_ENDS,
     PROCESSOR_GROWS,
     THREADS_GROW,
     Signature,
@@ -87,6 +91,12 @@ Median share of a core, after the calm, that a client may use more than in its c
 loads from 4 to 20 it rose by 0.03 at most, and fell in most: a JVM compiles in the beginning (2026-11-26).
 """
 
+SOON = 0.6
+"""
+Share of the limit in which the other process must have ended. Java, C++, Go and Python took 0.04 to 3.3 s of 10 s at a load
+of 16 on two cores (2026-11-26).
+"""
+
 LEAST_AT_WORK = 8
 """Intervals, of half a second or more, for that median: a JVM that was kept from compiling does so in fewer than half of them."""
 
@@ -130,8 +140,11 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if unread is not None:
         reason = f"the process of {unread} could not be read until every fault was over"
         return facts.evidence(NAME, Standing.INDECISIVE, reason)
-    evidence = facts.evidence(NAME, Standing.DECISIVE, decisions=len(Arm) * 4, measures=tuple(_measures(facts)))
-    return replace(evidence, divergences=(*_growing(facts), *(tuple(_busy(facts)) or _busier(facts))))
+    measures, both = tuple(_measures(facts)), "neither process ends after its client was shut down"
+    reason = both if all(_left(facts, arm) for arm in Arm) else ""
+    evidence = facts.evidence(NAME, Standing.DECISIVE, reason, decisions=len(Arm) * 4, measures=measures)
+    busy = tuple(_busy(facts)) or _busier(facts)
+    return replace(evidence, divergences=(*_ending(facts), *_growing(facts), *busy))
 
 
 def _is_read(samples: Sequence[ResourceSample]) -> bool:
@@ -151,6 +164,30 @@ def _measures(facts: CaseFacts) -> Iterator[Measure]:
                 name = f"{'memory' if resource is MEMORY else resource.words}-grown {arm}"
                 yield Measure(name, grown // resource.divisor, resource.unit, 1)
         yield Measure(f"processor-at-rest {arm}", round(100 * _used(_at_rest(facts, arm))), "%", 1)
+
+
+def _ending(facts: CaseFacts) -> Iterator[Divergence]:
+    """Where one process kept running, and the other ended so soon that the machine cannot be why."""
+    for arm, other, signature in (
+        (Arm.CANDIDATE, Arm.BASELINE, NEVER_ENDS),
+        (Arm.BASELINE, Arm.CANDIDATE, ENDS_ALONE),
+    ):
+        kept, took_ms = facts.entry.measured.get(f"end_ms_{arm}", 0), facts.entry.measured.get(f"end_ms_{other}")
+        if _left(facts, arm) and took_ms is not None and not _left(facts, other) and took_ms <= SOON * kept:
+            running = (
+                f"is still running after {kept / 1000:.1f} s, with {_left(facts, arm)} threads and "
+                f"{facts.entry.measured.get(f'connections_left_{arm}', 0)} connections"
+            )
+            ended = f"ended {took_ms / 1000:.1f} s after it was told to stop"
+            expected, observed = (ended, running) if arm is Arm.CANDIDATE else (running, ended)
+            yield _divergence(
+                facts, signature, 1, f"a process that {expected}, as {facts.subjects[Arm.BASELINE]}'s", observed
+            )
+
+
+def _left(facts: CaseFacts, arm: Arm) -> int | float:
+    """Threads of a process that did not end in time; 0 if it did, or if that was not watched."""
+    return facts.entry.measured.get(f"threads_left_{arm}", 0)
 
 
 def _growing(facts: CaseFacts) -> Iterator[Divergence]:

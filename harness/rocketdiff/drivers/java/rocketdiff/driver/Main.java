@@ -41,13 +41,19 @@ public final class Main {
         writer.put(LifeRecord.hello(ClientVersion.read(), ROLES.keySet(), capabilities(), pid(), System.nanoTime()));
         Session session = new Session(writer, ROLES);
         int status = 0;
+        boolean hasTime = false;
         try {
-            CommandLoop.run(System.in, session);
+            hasTime = CommandLoop.run(System.in, session) && !session.isAlive();
         } catch (RuntimeException e) {
             status = 1;
             writer.put(LifeRecord.failed("command", e));
         }
-        end(session, writer, status);
+        if (hasTime) {
+            session.shutdown(); // then it ends as applications do: when no thread but daemons is left
+            writer.flush();
+        } else {
+            end(session, writer, status);
+        }
     }
 
     private static void end(Session session, RecordWriter writer, int status) {

@@ -5,7 +5,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import rocketdiff.line.CommandLoop;
 
-/** One run: prepare, say ready, wait for go, work, say done. Commands arrive on the reader's thread. */
+/**
+ * One run: prepare, say ready, wait for go, work, say done. Commands arrive on the reader's thread.
+ *
+ * <p>No daemon, like the threads of an application: those that a client makes are then as its users have them.
+ */
 final class Session extends Thread implements CommandLoop.Session {
     /** The role of a setup that names none. */
     private static final String PRODUCER = "producer";
@@ -23,7 +27,6 @@ final class Session extends Thread implements CommandLoop.Session {
     /** By the name of a role in setup: what makes its runner. */
     Session(RecordSink sink, Map<String, Function<RecordSink, RoleRunner>> roles) {
         super("session");
-        setDaemon(true);
         this.sink = sink;
         this.roles = roles;
     }

@@ -27,7 +27,8 @@ public final class CommandLoop {
         }
     }
 
-    public static void run(InputStream in, Session session) throws IOException {
+    /** True if it ended with a stop that gives the client time to end by itself. */
+    public static boolean run(InputStream in, Session session) throws IOException {
         BufferedReader commands = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             @SuppressWarnings("unchecked")
@@ -44,10 +45,11 @@ public final class CommandLoop {
                     session.go(command);
                     break;
                 case "stop":
-                    return;
+                    return command.containsKey("limit_ms");
                 default:
                     session.other(type, command);
             }
         }
+        return false;
     }
 }

@@ -40,6 +40,7 @@ final class Producers {
         producer.setRetryTimesWhenSendAsyncFailed(Fields.integer(settings, "retry_times_when_send_async_failed"));
         producer.setRetryAnotherBrokerWhenNotStoreOK(Fields.flag(settings, "retry_another_broker_when_not_store_ok"));
         producer.setCompressMsgBodyOverHowmuch(Fields.integer(settings, "compress_msg_body_over_howmuch"));
+        producer.setMaxMessageSize(Fields.integer(settings, "max_message_size"));
         producer.setHeartbeatBrokerInterval(Fields.integer(settings, "heartbeat_broker_interval_ms"));
         OptionalSettings.apply(producer, settings);
         producer.getDefaultMQProducerImpl().registerSendMessageHook(new AttemptHook(asyncSends));
