@@ -23,7 +23,7 @@ from tests.reference_impl.consuming_broker import ConsumerBroker
 from tests.reference_impl.fake_broker import Silence
 
 NAMES = CaseNames("p", ("broker-a",), 1)
-FED, GROUP = "p-fed", "p-b"
+FED = NAMES.fed
 
 
 class Watched:

@@ -24,12 +24,12 @@ from rocketdiff.protocol.consuming import MemberSetup
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
-from rocketdiff.run.case.consuming.guards import SETTLED_WITHIN_S, GroupMeasurements, consuming_guards_of
-from rocketdiff.run.case.consuming.membership import MembershipThread
+from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.joining import Joining
+from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.read_back import returned_rows
-from rocketdiff.run.case.consuming.settling import Queues, why_unsettled
-from rocketdiff.run.case.role_run import NotClaimed, NotSettled
+from rocketdiff.run.case.role_run import NotClaimed
 from rocketdiff.run.case.sending.guards import median_lateness_ns
 from rocketdiff.subjects.consuming.claims import why_not_claimed
 from rocketdiff.subjects.consuming.limits import MemberLimits, most_retries
@@ -41,12 +41,6 @@ from rocketdiff.traces.schema import TableName
 
 WARM_MESSAGES = 8
 """A member's warm-up waits for this many, which load its classes."""
-
-ORDER_AHEAD_NS = 50_000_000
-"""From writing an order to its time: enough for both arms' members to read it."""
-
-SETTLED_FOR_S = 2.0
-"""One minimum interval between rounds (1 s from 5.2.0 on) and one second."""
 
 LEAVES_APART_S = 1.0
 """The rest of the group takes over before the next member leaves."""
@@ -115,9 +109,9 @@ class ConsumingRun:
             own = {member.number or 0: talk for member, talk in talks.items() if member.arm is arm}
             self._groups[arm] = GroupRun(arm, subjects, own, journal)
         self._watch = run.stack.enter_context(GroupWatch(run.cluster, names, run.directory))
-        for number in range(self._plan.members):
-            self._join(number)
-            self._settle(number + 1)
+        joining = Joining(run, names, self._groups, self._watch, self._limits)
+        self._settled_s = joining.settled_s
+        joining.join_one_by_one(self._plan.members)
 
     def go(self) -> None:
         run = self._run
@@ -205,67 +199,8 @@ class ConsumingRun:
             caught_up_s=self._caught_up_s,
         )
 
-    def _join(self, number: int) -> None:
-        """Both arms at the same time. A start that threw is left, and tried once more: it may be possibly there."""
-        at_ns = time.monotonic_ns() + ORDER_AHEAD_NS
-        for group in self._groups.values():
-            group.join(number, at_ns)
-        for arm, group in self._groups.items():
-            try:
-                if not self._has_joined(group, number):
-                    raise NotSettled(f"member {number} of {arm} could not start twice, while nothing was faulty")
-            except SubjectBroken:
-                self._run.ended(Member(arm, number), self._run.programs[Member(arm, number)])
-
-    def _has_joined(self, group: GroupRun, number: int) -> bool:
-        limits = self._limits
-        for is_again in (False, True):
-            joined = group.await_joined(number, limits.join_s)
-            if joined is not None and joined.error is None:
-                return True
-            if is_again:
-                break
-            group.leave(number, 0, is_last=False)
-            group.await_left(number, limits.leave_s)
-            group.join(number, 0)
-        return False
-
-    def _settle(self, count: int) -> None:
-        """Wait until both groups have been settled for some time, with this number of members."""
-        began = time.monotonic()
-        since: dict[Arm, float] = {}
-        reasons: dict[Arm, str] = {}
-        while len(reasons) < len(Arm) or any(reasons.values()):
-            now = time.monotonic()
-            for arm, group in self._groups.items():
-                if group.is_broken:
-                    reasons[arm] = ""
-                    self._settled_s.pop(arm, None)
-                    continue
-                reasons[arm] = self._why_unsettled(arm, group, count)
-                if reasons[arm]:
-                    since.pop(arm, None)
-                elif now - since.setdefault(arm, now) < SETTLED_FOR_S:
-                    reasons[arm] = f"it has been for less than {SETTLED_FOR_S:g} s"
-                else:
-                    self._settled_s[arm] = now - began
-            if now - began > SETTLED_WITHIN_S:
-                unsettled = "; ".join(f"{arm}: {reason}" for arm, reason in reasons.items() if reason)
-                raise NotSettled(f"the groups were not settled within {SETTLED_WITHIN_S:g} s: {unsettled}")
-            time.sleep(_LOOK_S)
-
-    def _why_unsettled(self, arm: Arm, group: GroupRun, count: int) -> str:
-        topics, members = self.names.groups[arm], group.living
-        if len(members) != count:
-            return f"{len(members)} of {count} members have joined"
-        queues: dict[str, set[tuple[str, int]]] = {topics.fed: set(), topics.retry: set()}
-        for _, topic, broker, queue_id in self.names.queues_of(arm):
-            queues[topic].add((broker, queue_id))
-        whole: dict[str, Queues] = {topic: frozenset(of) for topic, of in queues.items()}
-        return why_unsettled(members, whole, self._watch.listed(arm), self.names.brokers)
-
     def _leave(self, number: int) -> None:
-        at_ns = time.monotonic_ns() + ORDER_AHEAD_NS
+        at_ns = time.monotonic_ns() + AHEAD_NS
         for group in self._groups.values():
             group.leave(number, at_ns, is_last=True)
         for arm, group in self._groups.items():

@@ -8,7 +8,7 @@ from rocketdiff.core.consuming.plan import GroupPlan, MemberChange
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.run.case.consuming.group_run import GroupRun
 
-_AHEAD_NS = 50_000_000
+AHEAD_NS = 50_000_000
 """An order is written this long before its time, so that the members of both arms have read it."""
 
 
@@ -36,7 +36,7 @@ class MembershipThread:
         try:
             for event in self._plan.membership:
                 at_ns = self._origin_ns + round(event.at_s * NS_PER_S)
-                if self._stopped.wait(max(0.0, (at_ns - _AHEAD_NS - time.monotonic_ns()) / NS_PER_S)):
+                if self._stopped.wait(max(0.0, (at_ns - AHEAD_NS - time.monotonic_ns()) / NS_PER_S)):
                     return
                 for group in self._groups:
                     if event.change is MemberChange.JOIN:

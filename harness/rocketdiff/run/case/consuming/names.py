@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
+from rocketmq_reference.rules.java import hash_order
+
+_BUCKETS = 16
+"""Of a new ConcurrentHashMap."""
 
 _LETTERS = {Arm.BASELINE: "b", Arm.CANDIDATE: "c"}
 
@@ -35,9 +40,7 @@ class CaseNames:
 
     @property
     def groups(self) -> Mapping[Arm, GroupTopics]:
-        return {
-            arm: GroupTopics(f"{self.prefix}-{letter}".replace(".", "-"), self.fed) for arm, letter in _LETTERS.items()
-        }
+        return {arm: _group(self.prefix, letter, self.fed) for arm, letter in _LETTERS.items()}
 
     def instance(self, arm: Arm, member: int) -> str:
         """Of equal length in a group, so that ids are sorted as numbers are."""
@@ -53,3 +56,15 @@ class CaseNames:
         for broker in self.brokers:
             yield from ((TopicKind.FED, topics.fed, broker, queue_id) for queue_id in range(self.queues))
             yield TopicKind.RETRY, topics.retry, broker, 0
+
+
+@lru_cache(maxsize=64)
+def _group(prefix: str, letter: str, fed: str) -> GroupTopics:
+    """
+    Return a group of whose topics a rebalance takes the fed one first.
+
+    It goes through them in the order of a ConcurrentHashMap, and a paused broker makes that order visible.
+    """
+    names = (f"{prefix}-{letter}{number:02d}".replace(".", "-") for number in range(100))
+    made = (GroupTopics(name, fed) for name in names)
+    return next(each for each in made if hash_order([each.retry, fed], buckets=_BUCKETS, concurrent=True)[0] == fed)
