@@ -34,7 +34,7 @@ OF_THE_USUAL = 2
 LEAST_NS = 10_000_000
 """
 A moment is slow for a client if its median is above three times the other's, plus twice what nine in ten of the
-baseline's calm sends took at most in this case, plus at least 10 ms in its place. Seen of real clients: at load 5 all
+baseline's calm sends took at most in this case, plus at least 10 ms in its place, or a sending period if that is less. Seen of real clients: at load 5 all
 medians were 1 to 5 ms and within 2 ms of each other; at load 28 both clients were late, by 140 and 275 ms.
 """
 
@@ -55,6 +55,7 @@ class Sends:
     One arm's sends: numbers, threads, times, and the broker that answered, by its place in brokers, -1 for none.
 
     free: when the call returned. went_well: SEND_OK from the only attempt. waits: the call returns when the answer has come.
+    is_oneway: there is no answer.
     """
 
     number: Ints
@@ -67,6 +68,7 @@ class Sends:
     brokers: Sequence[str]
     went_well: Mask
     waits: Mask
+    is_oneway: Mask
 
 
 def sends_of_arm(trace: CaseTrace, arm: Arm) -> Sends:
@@ -87,6 +89,7 @@ def sends_of_arm(trace: CaseTrace, arm: Arm) -> Sends:
         brokers=tuple(brokers.dictionary.to_pylist()),
         went_well=is_one_of(table.column("outcome"), Outcome.OK) & (attempts_by_send(trace, arm)[number] <= 1),
         waits=~is_one_of(table.column("mode"), SendMode.ASYNC, SendMode.ONEWAY),
+        is_oneway=is_one_of(table.column("mode"), SendMode.ONEWAY),
     )
 
 
@@ -149,11 +152,18 @@ def slow_moments(timed: Mapping[Arm, Timed], limit_ns: float, moment_ns: int, or
 
 def limit_ns(sends: Sends, calm: Mask) -> float:
     """By how much a slow moment exceeds three times the other's: from calm sends, or all that went well if they are few."""
+    least = least_ns(sends)
     chosen = calm & sends.went_well
     if np.count_nonzero(chosen) < FEWEST_OF_A_MOMENT:
         chosen = sends.went_well
     took = (sends.end - sends.start)[chosen]
-    return max(float(LEAST_NS), OF_THE_USUAL * float(np.quantile(took, 0.9))) if took.size else float(LEAST_NS)
+    return max(least, OF_THE_USUAL * float(np.quantile(took, 0.9))) if took.size else least
+
+
+def least_ns(sends: Sends) -> float:
+    """Which delay no ratio makes notable: LEAST_NS, or the time from a thread's send to its next if that is shorter."""
+    threads = np.unique(sends.thread).size
+    return min(float(LEAST_NS), threads * float(np.ptp(sends.due)) / max(sends.number.size - 1, 1))
 
 
 def moment_ns(sends: Sends) -> int:

@@ -12,7 +12,6 @@ calm here: a client that knows its topic needs no route.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 

@@ -51,8 +51,12 @@ class SameFaults(TableObserver):
         if apart > OF_SPELLS * len(periods.spans):
             subjects = self._context.trace.subjects
             words = " and ".join(f"{subjects[arm]} {behind / NS_PER_S:,.2f} s" for arm, behind in worst.items())
-            reason = f"the arms did not meet the same faults: when {apart} of {len(periods.spans)} spells began they were"
-            self._collector.count(INCOMPARABLE, str(Arm.CANDIDATE), "", f"{reason} unequally behind their plan, {words}")
+            reason = (
+                f"the arms did not meet the same faults: when {apart} of {len(periods.spans)} spells began they were"
+            )
+            self._collector.count(
+                INCOMPARABLE, str(Arm.CANDIDATE), "", f"{reason} unequally behind their plan, {words}"
+            )
 
 
 def own_lateness(sends: Sends, counts: Mask) -> Lateness:
