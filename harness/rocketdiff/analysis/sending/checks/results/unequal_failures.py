@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
+from rocketdiff.analysis.fault_windows import FOREVER_NS
 from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask
 from rocketdiff.core.arm import Arm
@@ -53,7 +54,8 @@ class UnequalFailures(TableObserver):
         """Note at most one difference, at the first send that failed in one arm."""
         if topology_named(self._context.entry.topology).has_proxies:
             return
-        outages = [(each.start_ns, each.end_ns) for each in self._context.times.outages if each.end_ns is not None]
+        outages = [(each.start_ns, each.end_ns or FOREVER_NS) for each in self._context.times.outages]
+        outages = [span for span in outages if span[1] < FOREVER_NS]
         timeout_ns = self._context.entry.settings.send_msg_timeout_ms * NS_PER_MS
         early = [(begin_ns, end_ns - timeout_ns) for begin_ns, end_ns in outages if end_ns - timeout_ns > begin_ns]
         self._compare([SendMode.ASYNC], early, 0)
