@@ -136,9 +136,9 @@ def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bo
     assert left(found_so(WAITED_FOR_AN_ANSWER.name, attempt=1), torn=torn, hit=hit) == kept
 
 
-@pytest.mark.parametrize(("took_ms", "kept"), [(1_500, None), (1_501, OUTLASTED_TIMEOUT.name)])
-def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
-    """With a timeout of 500 ms an attempt may take 1 s longer on a busy machine."""
+@pytest.mark.parametrize(("took_ms", "kept"), [(1_000, None), (1_001, OUTLASTED_TIMEOUT.name)])
+def test_twice_as_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
+    """With a timeout of 500 ms an attempt may take 1 s on a busy machine."""
     detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
     found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED_TIMEOUT.name, 1, "", "", detail)
     assert left(SendJudgement(0, 0, (), found, 1)) == kept

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.steps.causes import Causes
-from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms, slowest_in_calm_ms
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
@@ -82,9 +82,9 @@ class ArmRules:
 
     def excuses(self) -> Excuses:
         attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
-        others = (table for arm, table in attempts.items() if arm is not self.arm)
+        (other,) = (arm for arm in Arm if arm is not self.arm)
         timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
-        late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
+        late_ms = max(latest_timeout_ms(attempts[other], timeout_ms), slowest_in_calm_ms(self.trace, other))
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
