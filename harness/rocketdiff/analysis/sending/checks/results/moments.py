@@ -38,6 +38,9 @@ baseline's calm sends took at most in this case, plus at least 10 ms in its plac
 medians were 1 to 5 ms and within 2 ms of each other; at load 28 both clients were late, by 140 and 275 ms.
 """
 
+SLOWEST = 0.99
+"""Quantile of durations beyond which an application notices."""
+
 SETTLING_NS = 1_000_000_000
 """Time after a fault of a broker in which sends to it may be slow: connections are made anew, brokers catch up."""
 
@@ -164,6 +167,11 @@ def least_ns(sends: Sends) -> float:
     """Which delay no ratio makes notable: LEAST_NS, or the time from a thread's send to its next if that is shorter."""
     threads = np.unique(sends.thread).size
     return min(float(LEAST_NS), threads * float(np.ptp(sends.due)) / max(sends.number.size - 1, 1))
+
+
+def far_longer(durations: Sequence[npt.NDArray[Any]], least: float) -> float:
+    """By how much a duration exceeds the other arm's that is far longer: from the slowest in a hundred of the quicker arm."""
+    return least + OF_THE_OTHER * min(float(np.quantile(each, SLOWEST)) if each.size else 0.0 for each in durations)
 
 
 def moment_ns(sends: Sends) -> int:

@@ -15,11 +15,11 @@ import numpy as np
 from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach, Windows
 from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
-    OF_THE_OTHER,
     Ints,
     Mask,
     Sends,
     beside_faults,
+    far_longer,
     least_ns,
     sends_of_arm,
 )
@@ -27,9 +27,6 @@ from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAULTS, HE
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_MS
-
-SLOWEST = 0.99
-"""Quantile of an arm's sends in calm beyond which an application notices."""
 
 BESIDE_NS = 250_000_000
 OF_A_TIMEOUT = 0.5
@@ -55,9 +52,7 @@ class SlowerSends(TableObserver):
             beside = self._beside(arms[arm])
             compared &= (arms[arm].went_well & ~arms[arm].is_oneway)[at] & ((number < 0) | beside[at])
         took = {arm: (arms[arm].end - arms[arm].start)[at] for arm, at in rows.items()}
-        limit = limit_ns(
-            {arm: each[compared & (number < 0)] for arm, each in took.items()}, least_ns(arms[Arm.BASELINE])
-        )
+        limit = far_longer([each[compared & (number < 0)] for each in took.values()], least_ns(arms[Arm.BASELINE]))
         beside_ns = max(limit, min(BESIDE_NS, OF_A_TIMEOUT * settings.send_msg_timeout_ms * NS_PER_MS))
         least = np.minimum(*took.values()) + np.where(number < 0, limit, beside_ns)
         found = {arm: compared & (each > least) for arm, each in took.items()}
@@ -92,11 +87,6 @@ class SlowerSends(TableObserver):
             more = int(np.count_nonzero(in_spell[arm] > in_spell[other]))
             if more:
                 self._collector.count(MORE, str(arm), FAULTS, HELD_UP, n=more)
-
-
-def limit_ns(calm: Mapping[Arm, Ints], least: float) -> float:
-    """How much longer than the other's a send takes that is held up: from the quicker arm's slowest in a hundred in calm."""
-    return least + OF_THE_OTHER * min(float(np.quantile(each, SLOWEST)) if each.size else 0.0 for each in calm.values())
 
 
 def _rows_of_both(arms: Mapping[Arm, Sends]) -> dict[Arm, Ints]:
