@@ -39,11 +39,9 @@ def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts:
 
 
 @pytest.mark.parametrize("error", [None, "MQBrokerException", TIMED_OUT, LOST])
-@pytest.mark.parametrize(
-    ("timeout_ms", "most_ms"), [(20, 170), (150, 300), (500, 1_000), (1_000, 2_000), (3_000, 4_000)]
-)
-def test_an_attempt_may_take_twice_its_timeout(error: str | None, timeout_ms: int, most_ms: int) -> None:
-    """An attempt may take its timeout again, but at most 1 s; 150 ms of any."""
+@pytest.mark.parametrize(("timeout_ms", "most_ms"), [(20, 170), (150, 300), (500, 750), (1_000, 1_500), (3_000, 4_000)])
+def test_an_attempt_may_take_half_its_timeout_more(error: str | None, timeout_ms: int, most_ms: int) -> None:
+    """An attempt may take half of its timeout more, but at most 1 s; 150 ms of any."""
     allowed = Allowance(timeout_ms, timeout_ms, 0)
     assert found(most_ms, error, allowed) is None
     late = found(most_ms + 1, error, allowed)
@@ -124,14 +122,14 @@ def test_an_overrun_in_full() -> None:
 
 
 ONE_WAY = send_of(
-    0, 0, SendKind.PLAIN, 0, 0, 1_010 * MS, attempts=(attempt_of(0, "a", 0, 10 * MS, 20 * MS),), mode=SendMode.ONEWAY
+    0, 0, SendKind.PLAIN, 0, 0, 310 * MS, attempts=(attempt_of(0, "a", 0, 10 * MS, 20 * MS),), mode=SendMode.ONEWAY
 )
 
 
-def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
-    """A one-way call may take 1,000 ms from its request on."""
+def test_a_one_way_call_may_take_300_ms_from_its_request_on() -> None:
+    """A one-way call may take 300 ms from its request on."""
     assert waiting_difference(ONE_WAY) is None
-    assert waiting_difference(replace(ONE_WAY, end_ns=1_011 * MS)) is not None
+    assert waiting_difference(replace(ONE_WAY, end_ns=311 * MS)) is not None
 
 
 @pytest.mark.parametrize(
@@ -245,13 +243,13 @@ def test_other_differences_of_a_send_that_gave_up_early_are_kept() -> None:
         # a retry has the rest of the timeout, before 4.3.0 all of it
         ("5.3.3", "0 a1 600 lost > b0 1300", 700, OUTLASTED),
         ("5.3.3", "0 a1 600 lost > b0 250", 700, []),
-        ("4.2.0", "0 a1 600 lost > b0 1300", 700, []),
+        ("4.2.0", "0 a1 600 lost > b0 1000", 700, []),
         # a timeout may not come early
         ("5.3.3", "0 a1 400 timeout > b0 1", 500, EARLY),
     ],
 )
 def test_attempts_keep_their_timeout(release: str, text: str, timeout: int, found: list[str]) -> None:
-    """An attempt takes no more than twice its timeout, and times out no earlier; with fault latency, too."""
+    """An attempt takes at most half of its timeout more, and times out no earlier; with fault latency, too."""
     for on in {False, release != "4.2.0"}:  # with fault latency 4.2.0 takes another broker for the retry
         assert signatures(release, text, timeout=timeout, on=on) == found
 

@@ -29,6 +29,12 @@ Lateness tolerated of any attempt. Garbage collection and class loading at a fir
 at load 28, at most 132 ms.
 """
 
+WAITED_MS = 300
+"""
+How long a one-way call may last: less than any shipped scenario keeps an answer back for longer than its timeout. More is excused
+by what the machine did to the other arm.
+"""
+
 CONNECTING_MS = 6_000
 """3 s waiting for another thread that is connecting, and 3 s for the connection itself (constants of every release)."""
 
@@ -97,11 +103,12 @@ class Allowance:
 
 def tolerated_ms(timeout_ms: int) -> int:
     """
-    By how much an attempt may exceed its timeout without a further reason: by as much again, for a single one.
+    By how much an attempt may exceed its timeout without a further reason: by half of it.
 
-    More is excused only by what the machine did to the other arm (``analysis.sending.steps.excuses``).
+    Shipped pauses last longer than that. More is excused only by what the machine did to the other arm
+    (``analysis.sending.steps.excuses``).
     """
-    return max(BUSY_LEAST_MS, min(BUSY_MS, timeout_ms))
+    return max(BUSY_LEAST_MS, min(BUSY_MS, timeout_ms // 2))
 
 
 def allowance_of(step: Try, chosen_ns: int) -> Allowance:
@@ -162,7 +169,7 @@ def waiting_difference(send: Send) -> RuleDifference | None:
         return None
     last = send.attempts[-1]
     waited_ms = (send.end_ns - last.start_ns) // NS_PER_MS
-    if waited_ms <= BUSY_MS:
+    if waited_ms <= WAITED_MS:
         return None
     return RuleDifference(
         DifferenceKind.ATTEMPTS,

@@ -80,11 +80,14 @@ class Excuses:
     late_ms: int = 0
 
     def cover(self, found: Outlasted, broker: str, start_ns: int, end_ns: int) -> bool:
-        machine_ms = min(SPREAD * self.late_ms, max(BUSY_MS, found.timeout_ms))
-        slack_ms = max(tolerated_ms(found.timeout_ms), machine_ms)
+        slack_ms = max(tolerated_ms(found.timeout_ms), self.machine_ms(found.timeout_ms))
         if found.may_connect and not self.held.is_held(broker, start_ns, end_ns):
             slack_ms += CONNECTING_MS
         return found.took_ms - found.timeout_ms <= slack_ms
+
+    def machine_ms(self, timeout_ms: int) -> int:
+        """How much longer the machine may have delayed this arm."""
+        return min(SPREAD * self.late_ms, max(BUSY_MS, timeout_ms))
 
 
 def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach, Windows
+from rocketdiff.analysis.fault_windows import FOREVER_NS, FaultPeriods, FaultReach, Windows
 from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
     Ints,
@@ -29,10 +29,10 @@ from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_MS
 
 BESIDE_NS = 250_000_000
-OF_A_TIMEOUT = 0.5
+OF_THE_WAIT = 0.5
 """
-Least delay beside a fault: a thread that waits for a blocked one waits for its timeout, so half of that is enough, and the
-class loading of a first failure takes less.
+Least delay beside a fault, where class loading of a first failure takes time: a thread that waits for a blocked one waits for its
+timeout, or until the fault ends, so half of that is told apart.
 """
 
 
@@ -53,7 +53,8 @@ class SlowerSends(TableObserver):
             compared &= (arms[arm].went_well & ~arms[arm].is_oneway)[at] & ((number < 0) | beside[at])
         took = {arm: (arms[arm].end - arms[arm].start)[at] for arm, at in rows.items()}
         limit = far_longer([each[compared & (number < 0)] for each in took.values()], least_ns(arms[Arm.BASELINE]))
-        beside_ns = max(limit, min(BESIDE_NS, OF_A_TIMEOUT * settings.send_msg_timeout_ms * NS_PER_MS))
+        lasting_ns = [end_ns - begin_ns for begin_ns, end_ns in periods.spans if end_ns is not None]
+        beside_ns = max(limit, least_beside_ns(settings.send_msg_timeout_ms, min(lasting_ns, default=FOREVER_NS)))
         least = np.minimum(*took.values()) + np.where(number < 0, limit, beside_ns)
         found = {arm: compared & (each > least) for arm, each in took.items()}
         self._count_calm({arm: arms[arm].due[rows[arm][held & (number < 0)]] for arm, held in found.items()})
@@ -87,6 +88,11 @@ class SlowerSends(TableObserver):
             more = int(np.count_nonzero(in_spell[arm] > in_spell[other]))
             if more:
                 self._collector.count(MORE, str(arm), FAULTS, HELD_UP, n=more)
+
+
+def least_beside_ns(timeout_ms: int, shortest_ns: int) -> float:
+    """The least delay beside a fault, of a case with this timeout whose shortest spell of faults lasts so long."""
+    return min(BESIDE_NS, OF_THE_WAIT * timeout_ms * NS_PER_MS, OF_THE_WAIT * shortest_ns)
 
 
 def _rows_of_both(arms: Mapping[Arm, Sends]) -> dict[Arm, Ints]:
