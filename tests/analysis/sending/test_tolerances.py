@@ -156,7 +156,7 @@ NO_TOLERANCE = {
     "sampling, pictures, representation": (
         "stall_watch.TICK_S", "sampling.EVERY_S", "process_resources.AT_REST_EVERY_S", "open_connections.AT_REST_EVERY_S",
         "sending_run.PROGRESS_EVERY_S", "sending_run.DRAIN_MEANWHILE_S", "case_run.GO_AHEAD_NS", "lanes.BEFORE_NS",
-        "lanes.AFTER_NS", "lanes.REACH_NS", "delay._MS_PER_S", "case_columns._EXACT_NS", "fault_windows.FOREVER_NS",
+        "lanes.AFTER_NS", "lanes.REACH_NS", "moments._LONGEST_NS", "delay._MS_PER_S", "case_columns._EXACT_NS", "fault_windows.FOREVER_NS",
         "tallies.BIN_NS",
     ),
 }  # fmt: skip

@@ -11,6 +11,7 @@ MEASURE_WORDS = {
     "stored-late": "stored after the call had failed",
     "late_ns": "started late",
     "start_spread_ns": "apart at the start",
+    "longest_stall_ns": "longest stall of this machine",
     "away-at-least": "stayed away at least, to the end of the case",
     "away-until-return": "stayed away until it came back",
     "longest-without-success-after-kill-proxy": "longest time without a success once a proxy could be reached again after a kill",

@@ -15,6 +15,7 @@ from rocketdiff.run.case.role_run import NotClaimed, RoleRun
 from rocketdiff.run.case.sending.sending_run import SendingRun
 from rocketdiff.run.case.wire_faults import needs_relays
 from rocketdiff.scenario import Case
+from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.run_directory import CaseDirectory
 
 ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {ClientRole.PRODUCER: SendingRun}
@@ -59,9 +60,11 @@ def run_case(
         if cause is not error:
             raise cause from error
         raise
-    guards = (*run.role.guards(), *guards_of(run.measurements()))
+    facts = run.measurements()
+    guards = (*run.role.guards(), *guards_of(facts))
+    measured = run.role.measured() | {LONGEST_STALL: facts.stalls.longest_gap_ns}
     connections, resources = run.connections.seen, run.resources.seen
-    directory.complete(guards=guards, measured=run.role.measured(), connections=connections, resources=resources)
+    directory.complete(guards=guards, measured=measured, connections=connections, resources=resources)
     ended = run.role.operations()
     took_s = time.monotonic() - began
     emit(listeners, CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))

@@ -101,6 +101,10 @@ def is_one_of(column: Any, *words: str) -> Mask:
     return np.asarray(pc.is_in(column, value_set=pa.array(words)).to_numpy(), dtype=np.bool_)
 
 
+_BITS = 40
+_LONGEST_NS = (1 << _BITS) - 1
+"""A duration beyond 18 minutes counts as 18."""
+
 Timed = tuple[Ints, Ints, Mask]
 """When each send belongs to a moment, the time it took, and whether it counts."""
 
@@ -182,13 +186,16 @@ def moment_ns(sends: Sends) -> int:
 def _medians(at: Ints, took: Ints, counts: Mask, length_ns: int) -> dict[int, float]:
     """Median of each moment in which enough sends count, by its number."""
     where = np.flatnonzero(counts)
-    moments, took = at[where] // length_ns, took[where]
-    order = np.lexsort((took, moments))
-    took = took[order]
-    found, first, n = np.unique(moments[order], return_index=True, return_counts=True)
+    if not where.size:
+        return {}
+    # One number a send, the moment before its duration: sorting it takes a fifth of the time of sorting by both.
+    keys = np.sort((at[where] // length_ns << _BITS) | np.minimum(took[where], _LONGEST_NS))
+    moments, took = keys >> _BITS, keys & _LONGEST_NS
+    first = np.concatenate(([0], np.flatnonzero(np.diff(moments)) + 1))
+    n = np.diff(first, append=moments.size)
     enough = n >= FEWEST_OF_A_MOMENT
     middle = (took[first + (n - 1) // 2] + took[first + n // 2]) / 2
-    return dict(zip(found[enough].tolist(), middle[enough].tolist(), strict=True))
+    return dict(zip(moments[first][enough].tolist(), middle[enough].tolist(), strict=True))
 
 
 def beside_faults(sends: Sends, faults: Sequence[FaultRecord]) -> Mask:

@@ -27,7 +27,6 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     beside_faults,
     limit_ns,
     moment_ns,
-    sends_of_arm,
     slow_moments,
 )
 from rocketdiff.analysis.sending.checks.results.same_faults import SameFaults
@@ -74,7 +73,7 @@ class Pace(TableObserver):
 
     def finish(self) -> None:
         """Count the moments, and note at most one difference for each time."""
-        arms = {arm: sends_of_arm(self._context.trace, arm) for arm in Arm}
+        arms = {arm: self._context.sends(arm) for arm in Arm}
         if not all(sends.number.size for sends in arms.values()):
             return
         self._compare_all(arms)

@@ -14,7 +14,7 @@ import numpy as np
 from rocketdiff.analysis.checks.case_facts import INCOMPARABLE
 from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask, Sends, beside_faults, sends_of_arm
+from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask, Sends, beside_faults
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_S
@@ -39,7 +39,7 @@ class SameFaults(TableObserver):
         periods = FaultPeriods.of(faults, self._context.entry.settings)
         late: dict[Arm, Lateness] = {}
         for arm in Arm:
-            sends = sends_of_arm(self._context.trace, arm)
+            sends = self._context.sends(arm)
             counts = ~periods.hold_many(sends.due, sends.end) | ~sends.waits
             late[arm] = own_lateness(sends, counts | (sends.went_well & beside_faults(sends, faults)))
         apart, worst = 0, dict.fromkeys(Arm, 0)

@@ -21,7 +21,6 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     beside_faults,
     far_longer,
     least_ns,
-    sends_of_arm,
 )
 from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAULTS, HELD_UP, MORE, NAME, moments_of
 from rocketdiff.core.arm import Arm
@@ -40,7 +39,7 @@ class SlowerSends(TableObserver):
     """Counts held up sends of each arm, and the moments and spells in which one arm alone had some."""
 
     def finish(self) -> None:
-        arms = {arm: sends_of_arm(self._context.trace, arm) for arm in Arm}
+        arms = {arm: self._context.sends(arm) for arm in Arm}
         rows = _rows_of_both(arms)
         if not rows[Arm.BASELINE].size:
             return
