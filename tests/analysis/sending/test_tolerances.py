@@ -16,6 +16,7 @@ import rocketdiff
 from rocketdiff.analysis.sending.checks.durations import lateness
 from rocketdiff.analysis.sending.checks.results import moments, outcomes, slower_sends
 from rocketdiff.analysis.sending.checks.storage import acknowledged, loss
+from rocketdiff.analysis.sending.send_arrays import Sends
 from rocketdiff.analysis.sending.steps import causes
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import HOLD_ANSWERS_BACK, PAUSES, FaultKind
@@ -52,7 +53,7 @@ def least_delay(scenario: Scenario) -> Iterator[Compared]:
     due = np.arange(work.sends) * int(1e9 / work.rate_per_s)
     none = np.zeros(due.size, dtype=np.int64)
     never = none.astype(np.bool_)
-    sends = moments.Sends(
+    sends = Sends(
         number=none, thread=np.arange(due.size) % work.threads, due=due, start=due, end=due, free=due, broker=none,
         brokers=(), went_well=never, waits=never, is_oneway=never,
     )  # fmt: skip

@@ -34,7 +34,7 @@ Arm = Mapping[str, list[dict[str, Any]]]
 def judged(baseline: Arm, candidate: Arm, faults: Faults) -> tuple[dict[str, Verdict], ExitCode, bool]:
     """Verdicts of ``outcomes`` and ``pace``, the exit code of a run with them, and whether the case enters pools."""
     entry = replace(ENTRY, sends_planned=400, origin_ns=0, checks=("outcomes",))
-    tables = {
+    tables: dict[str, Any] = {
         f"{name}_{arm}": rows
         for arm, each in (("baseline", baseline), ("candidate", candidate))
         for name, rows in each.items()

@@ -9,7 +9,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount
-from rocketdiff.analysis.sending.checks.results.moments import Sends, sends_of_arm
+from rocketdiff.analysis.sending.send_arrays import Sends, sends_of_arm
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend

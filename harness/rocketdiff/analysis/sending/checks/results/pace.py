@@ -21,7 +21,6 @@ from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import SendCheck, TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
     FEWEST_SLOW,
-    Sends,
     SlowMoments,
     Timed,
     beside_faults,
@@ -30,6 +29,7 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     slow_moments,
 )
 from rocketdiff.analysis.sending.checks.results.same_faults import SameFaults
+from rocketdiff.analysis.sending.send_arrays import Sends
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm

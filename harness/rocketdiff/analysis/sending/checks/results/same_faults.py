@@ -14,7 +14,8 @@ import numpy as np
 from rocketdiff.analysis.checks.case_facts import INCOMPARABLE
 from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask, Sends, beside_faults
+from rocketdiff.analysis.sending.checks.results.moments import beside_faults
+from rocketdiff.analysis.sending.send_arrays import Ints, Mask, Sends
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_S
@@ -45,7 +46,7 @@ class SameFaults(TableObserver):
         apart, worst = 0, dict.fromkeys(Arm, 0)
         for begin_ns, end_ns in periods.spans:
             behind = _furthest_apart(late, begin_ns)
-            if end_ns is not None and abs(np.subtract(*behind)) > OF_A_SPELL * (end_ns - begin_ns):
+            if end_ns is not None and abs(behind[0] - behind[1]) > OF_A_SPELL * (end_ns - begin_ns):
                 apart += 1
                 worst = max(worst, dict(zip(Arm, behind, strict=True)), key=lambda each: max(each.values()))
         if apart > OF_SPELLS * len(periods.spans):

@@ -15,14 +15,12 @@ import numpy as np
 from rocketdiff.analysis.fault_windows import FOREVER_NS, FaultPeriods, FaultReach, Windows
 from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
-    Ints,
-    Mask,
-    Sends,
     beside_faults,
     far_longer,
     least_ns,
 )
 from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAULTS, HELD_UP, MORE, NAME, moments_of
+from rocketdiff.analysis.sending.send_arrays import Ints, Mask, Sends
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_MS
@@ -45,7 +43,8 @@ class SlowerSends(TableObserver):
             return
         settings, faults = self._context.entry.settings, self._context.times.faults
         periods = FaultPeriods.of(faults, settings)
-        number = np.maximum(*(periods.at_many(arms[arm].start[at], arms[arm].end[at]) for arm, at in rows.items()))
+        spells = [periods.at_many(arms[arm].start[at], arms[arm].end[at]) for arm, at in rows.items()]
+        number = np.maximum(spells[0], spells[1])
         compared = np.ones(number.size, dtype=np.bool_)
         for arm, at in rows.items():
             beside = self._beside(arms[arm])
@@ -54,7 +53,7 @@ class SlowerSends(TableObserver):
         limit = far_longer([each[compared & (number < 0)] for each in took.values()], least_ns(arms[Arm.BASELINE]))
         lasting_ns = [end_ns - begin_ns for begin_ns, end_ns in periods.spans if end_ns is not None]
         beside_ns = max(limit, least_beside_ns(settings.send_msg_timeout_ms, min(lasting_ns, default=FOREVER_NS)))
-        least = np.minimum(*took.values()) + np.where(number < 0, limit, beside_ns)
+        least = np.minimum(took[Arm.BASELINE], took[Arm.CANDIDATE]) + np.where(number < 0, limit, beside_ns)
         found = {arm: compared & (each > least) for arm, each in took.items()}
         self._count_calm({arm: arms[arm].due[rows[arm][held & (number < 0)]] for arm, held in found.items()})
         self._count_spells({arm: number[held & (number >= 0)] for arm, held in found.items()})
@@ -96,8 +95,8 @@ def least_beside_ns(timeout_ms: int, shortest_ns: int) -> float:
 
 def _rows_of_both(arms: Mapping[Arm, Sends]) -> dict[Arm, Ints]:
     """Rows of the sends that returned in both arms, side by side."""
-    numbers = [arms[arm].number for arm in Arm]
-    if np.array_equal(*numbers):
-        return dict.fromkeys(Arm, np.arange(numbers[0].size))
-    _, *rows = np.intersect1d(*numbers, assume_unique=True, return_indices=True)
-    return dict(zip(Arm, rows, strict=True))
+    baseline, candidate = (arms[arm].number for arm in Arm)
+    if np.array_equal(baseline, candidate):
+        return dict.fromkeys(Arm, np.arange(baseline.size))
+    _, first, second = np.intersect1d(baseline, candidate, assume_unique=True, return_indices=True)
+    return {Arm.BASELINE: first, Arm.CANDIDATE: second}

@@ -23,7 +23,7 @@ import scipy
 
 from rocketdiff.analysis.fault_windows import FOREVER_NS
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask
+from rocketdiff.analysis.sending.send_arrays import Ints, Mask
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK
 from rocketdiff.core.sends.plan import SendMode
@@ -73,7 +73,7 @@ class UnequalFailures(TableObserver):
         if not sends or not all(due.size for due, _, _ in sends.values()):
             return
         found = {arm: [_failures(due, failed, span) for span in spans] for arm, (due, failed, _) in sends.items()}
-        if not are_unequal(*found.values(), luck=luck):
+        if not are_unequal(found[Arm.BASELINE], found[Arm.CANDIDATE], luck):
             return
         total = {arm: (sum(n for n, _ in each), sum(n for _, n in each)) for arm, each in found.items()}
         is_more = total[Arm.CANDIDATE][1] > total[Arm.BASELINE][1]
