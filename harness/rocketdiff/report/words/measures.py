@@ -17,6 +17,7 @@ MEASURE_WORDS = {
     "longest-without-success-after-kill-proxy": "longest time without a success once a proxy could be reached again after a kill",
     "longest-without-success-after-pause-proxy": "longest time without a success once a paused proxy was back",
     "time-for-all-sends": "from the first send's time to the last one's end",
+    "99th-percentile-in-calm": "took the slowest of a hundred sends in calm",
     "median-delay-in-calm": "from a message's time until it was through, in calm",
     "not-store-ok": "answered with a status other than SEND_OK",
     "foreign-messages": "messages of unknown origin in the topic",

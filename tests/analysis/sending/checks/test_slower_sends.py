@@ -10,6 +10,7 @@ import pytest
 from rocketdiff.analysis.conclusions import all_evidence, case_facts
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.sending.checks.context import CaseContext
+from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
 from rocketdiff.analysis.sending.checks.results.slower_sends import SlowerSends
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
@@ -86,6 +87,16 @@ def test_a_long_tail_diverges(defect: str) -> None:
     assert (TAIL in found, code) == (True, ExitCode.DIVERGES)
 
 
+def test_the_99th_percentile_is_a_measure() -> None:
+    """400 sends of 2 ms, and one in fifty of 80 ms."""
+    arms = closed_loop(lambda _: 2 * MS), closed_loop(every(50, 80))
+    manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(ENTRY,))
+    (facts,) = case_facts([manifest], summarise(judge_case(trace(ENTRY, **_tables(*arms)), wanted=["outcomes"])))
+    measures = {one.name: one.value for one in outcomes_evaluation.evaluate(facts).measures}
+    assert measures["99th-percentile-in-calm baseline"] == 2
+    assert measures["99th-percentile-in-calm candidate"] == 80
+
+
 def test_tails_of_several_cases_are_pooled() -> None:
     """One in fifty is eight moments of a case of 400 sends, which decide nothing, and sixteen of two cases."""
     arms = closed_loop(usual), closed_loop(every(50, 80))
@@ -127,8 +138,9 @@ def held_up(
     collector = SendFacts(case.run, 1, 0)
     SlowerSends(CaseContext(case, Rulebook({}, habits=habits), collector)).finish()
     tallies = [each.fact for each in collector.facts()]
-    assert all(tally.arm == "candidate" for tally in tallies)  # type: ignore[union-attr]
-    return {tally.phase for tally in tallies if tally.check == "outcomes.more"}  # type: ignore[union-attr]
+    found = [tally for tally in tallies if tally.check == "outcomes.more"]  # type: ignore[union-attr]
+    assert all(tally.arm == "candidate" for tally in found)  # type: ignore[union-attr]
+    return {tally.phase for tally in found}  # type: ignore[union-attr]
 
 
 OTHERS = {"error": SLOW, "outcome": "unknown", "status": None}

@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.sending.checks.results.moments import LEAST_NS, far_longer
+from rocketdiff.analysis.sending.checks.results.moments import LEAST_NS, far_longer, slowest_in_a_hundred
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.sends.plan import SendMode
@@ -55,7 +55,7 @@ class HeldUp(CaseObserver):
         usual, took = np.frombuffer(self._usual_ms), np.frombuffer(self._took_ms)
         entry = self._context.entry
         period_ns = entry.threads * entry.duration_s * NS_PER_S / max(entry.sends_planned, 1)
-        limit_ms = far_longer((usual, took), min(LEAST_NS, period_ns) / NS_PER_MS)
+        limit_ms = far_longer(map(slowest_in_a_hundred, (usual, took)), min(LEAST_NS, period_ns) / NS_PER_MS)
         held_up, quicker = (int(np.count_nonzero(more > limit_ms)) for more in (took - usual, usual - took))
         if held_up < SHARE * took.size or tail(held_up, held_up + quicker) > ERROR_BUDGET:
             return

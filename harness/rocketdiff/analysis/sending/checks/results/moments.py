@@ -1,6 +1,6 @@
 """Which of two clients is slow in which moments of a case, for ``pace``: pure functions of arrays, times in nanoseconds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,9 +115,14 @@ def least_ns(sends: Sends) -> float:
     return min(float(LEAST_NS), threads * float(np.ptp(sends.due)) / max(sends.number.size - 1, 1))
 
 
-def far_longer(durations: Sequence[npt.NDArray[Any]], least: float) -> float:
-    """By how much a duration exceeds the other arm's that is far longer: from the slowest in a hundred of the quicker arm."""
-    return least + OF_THE_OTHER * min(float(np.quantile(each, SLOWEST)) if each.size else 0.0 for each in durations)
+def slowest_in_a_hundred(durations: npt.NDArray[Any]) -> float:
+    """99th percentile; 0 of none."""
+    return float(np.quantile(durations, SLOWEST)) if durations.size else 0.0
+
+
+def far_longer(slowest: Iterable[float], least: float) -> float:
+    """By how much a duration exceeds the other arm's that is far longer. slowest: each arm's slowest in a hundred."""
+    return least + OF_THE_OTHER * min(slowest)
 
 
 def moment_ns(sends: Sends) -> int:

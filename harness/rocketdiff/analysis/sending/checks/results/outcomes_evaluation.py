@@ -26,10 +26,11 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     Outcomes,
 )
 from rocketdiff.analysis.sending.checks.results.recovery import Recovery, recovery_measures
-from rocketdiff.analysis.sending.checks.results.slower_sends import SlowerSends
+from rocketdiff.analysis.sending.checks.results.slower_sends import IN_A_HUNDRED, SlowerSends
 from rocketdiff.analysis.sending.checks.results.unequal_failures import UnequalFailures
 from rocketdiff.analysis.sending.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
+from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 
 SITUATIONS = {
@@ -75,7 +76,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
         if facts.n(NAME, what)
         for measure in counted(facts, f"sends-{what}", NAME, what)
     )
-    measures = (*measures, *measures_of(facts), *recovery_measures(facts))
+    measures = (*measures, *_slowest(facts), *measures_of(facts), *recovery_measures(facts))
     compared = facts.n(NAME, "sends", arm=str(Arm.CANDIDATE))
     standing, reason = _standing(facts, compared)
     evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=measures)
@@ -83,6 +84,13 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if _is_hasty(facts):
         return evidence
     return replace(evidence, counts=(*_paired([facts]), *_shares(facts)))
+
+
+def _slowest(facts: CaseFacts) -> Iterator[Measure]:
+    for arm in map(str, Arm):
+        slowest_ms, sends = facts.mean(IN_A_HUNDRED, arm=arm), facts.n(NAME, "sends", arm=arm, phase=CALM)
+        if slowest_ms is not None:
+            yield Measure(f"99th-percentile-in-calm {arm}", slowest_ms, "ms", sends)
 
 
 def _is_hasty(facts: CaseFacts) -> bool:

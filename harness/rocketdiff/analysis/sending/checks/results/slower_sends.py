@@ -18,12 +18,16 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     beside_faults,
     far_longer,
     least_ns,
+    slowest_in_a_hundred,
 )
 from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAULTS, HELD_UP, MORE, NAME, moments_of
 from rocketdiff.analysis.sending.send_arrays import Ints, Mask, Sends
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.units import NS_PER_MS
+
+IN_A_HUNDRED = "outcomes.slowest-in-a-hundred"
+"""Tally of the 99th percentile of an arm's sends in calm; its total is milliseconds."""
 
 BESIDE_NS = 250_000_000
 OF_THE_WAIT = 0.5
@@ -50,7 +54,10 @@ class SlowerSends(TableObserver):
             beside = self._beside(arms[arm])
             compared &= (arms[arm].went_well & ~arms[arm].is_oneway)[at] & ((number < 0) | beside[at])
         took = {arm: (arms[arm].end - arms[arm].start)[at] for arm, at in rows.items()}
-        limit = far_longer([each[compared & (number < 0)] for each in took.values()], least_ns(arms[Arm.BASELINE]))
+        slowest = {arm: slowest_in_a_hundred(each[compared & (number < 0)]) for arm, each in took.items()}
+        for arm, each_ns in slowest.items():
+            self._collector.count(IN_A_HUNDRED, str(arm), CALM, "ms", total=each_ns / NS_PER_MS)
+        limit = far_longer(slowest.values(), least_ns(arms[Arm.BASELINE]))
         lasting_ns = [end_ns - begin_ns for begin_ns, end_ns in periods.spans if end_ns is not None]
         beside_ns = max(limit, least_beside_ns(settings.send_msg_timeout_ms, min(lasting_ns, default=FOREVER_NS)))
         least = np.minimum(took[Arm.BASELINE], took[Arm.CANDIDATE]) + np.where(number < 0, limit, beside_ns)
