@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_timeouts_under_a_pause_are_counted(found: Found) -> None:
     """
     checks = (*EXACT, "timing", "failover-time")
     evidence = found(replace(PLAIN, sends=200, settings=HALF_A_SECOND, checks=checks), release="4.2.0")
-    counted = {
+    counted: Mapping[str, tuple[int, Mapping[str, Any]]] = {
         "attempts": (20, {"failed-attempts": 5, "not-store-ok": 0, "retries": 5}),
         "queue-choice": (410, {}),
         "loss": (400, {"ghosts": 0, "stored-late": 5, "foreign-messages": 0}),
