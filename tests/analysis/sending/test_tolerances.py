@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rocketdiff
+from rocketdiff.analysis.sending.checks.by_rules import late_callbacks
 from rocketdiff.analysis.sending.checks.durations import lateness
 from rocketdiff.analysis.sending.checks.results import moments, outcomes, slower_sends
 from rocketdiff.analysis.sending.checks.storage import acknowledged, loss
@@ -113,6 +114,12 @@ def calm_before(scenario: Scenario) -> Iterator[Compared]:
             yield loss.UNDER_WAY_NS / NS_PER_MS, first_ms
 
 
+def waiting_callbacks(scenario: Scenario) -> Iterator[Compared]:
+    """A callback that waits for the next send is late by the time between them."""
+    if scenario.workload.mode is SendMode.ASYNC:
+        yield late_callbacks.LATE_MS, 1_000 * scenario.workload.threads / scenario.workload.rate_per_s
+
+
 def growing_waits(scenario: Scenario) -> Iterator[Compared]:
     yield lateness.GROWTH_LEAST_MS, attempt_ms(scenario)
 
@@ -130,6 +137,7 @@ TOLERANCES: Mapping[Callable[[Scenario], Iterator[Compared]], tuple[str, ...]] =
     late_sends: ("guards.LATENESS_LIMIT_NS", "guards.START_SPREAD_LIMIT_NS"),
     impossible_answers: ("outcomes.SETTLED_NS", "acknowledged.EARLY_MS"),
     calm_before: ("guards.FAULT_SLIP_LIMIT_S", "loss.UNDER_WAY_NS"),
+    waiting_callbacks: ("late_callbacks.LATE_MS",),
     growing_waits: ("lateness.GROWTH_LEAST_MS",),
     judged_timeouts: ("causes.LEISURELY_MS",),
 }
