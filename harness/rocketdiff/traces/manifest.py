@@ -143,6 +143,10 @@ class ResourceSample:
         return (wanted_ns[1] - wanted_ns[0]) / max(1, self.at_ns - earlier.at_ns) if is_known else 0.0
 
 
+LONGEST_STALL = "longest_stall_ns"
+"""Name of a measured number: how late a sleeping thread of the runner was woken at most, if that was long."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
     """

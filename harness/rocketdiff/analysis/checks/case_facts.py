@@ -33,6 +33,12 @@ WITNESS_GUARDS = "witness-"
 UNKNOWABLE = "unknowable: "
 """Prefix of the tally of a check that the case cannot answer; its keys are the reasons."""
 
+INCOMPARABLE = "incomparable"
+"""
+Tally of a case in which the arms cannot be compared; its keys are the reasons. Nothing conforms there, but what a client
+certainly did remains a difference.
+"""
+
 TallyKey = tuple[str, str, str, str]
 
 

@@ -16,6 +16,7 @@ from rocketdiff.run.case.role_run import NotClaimed, NotSettled, RoleRun
 from rocketdiff.run.case.sending.sending_run import SendingRun
 from rocketdiff.run.case.wire_faults import needs_relays
 from rocketdiff.scenario import Case
+from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.run_directory import CaseDirectory
 
 ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {
@@ -63,9 +64,10 @@ def run_case(
         if cause is not error:
             raise cause from error
         raise
-    guards = (*run.role.guards(), *guards_of(run.measurements()))
+    facts = run.measurements()
+    guards = (*run.role.guards(), *guards_of(facts))
+    measured = run.role.measured() | run.ends | {LONGEST_STALL: facts.stalls.longest_gap_ns}
     connections, resources = run.connections.seen, run.resources.seen
-    measured = run.role.measured() | run.ends
     directory.complete(guards=guards, measured=measured, connections=connections, resources=resources)
     ended = run.role.operations()
     took_s = time.monotonic() - began

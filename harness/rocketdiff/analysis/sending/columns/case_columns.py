@@ -1,8 +1,8 @@
 """
 A case as columns, and which of its planned sends are calm.
 
-A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says,
-and if its durations in the arms differ little. Checks only tally calm sends, and the columns determine the tallies. All other
+A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says.
+Checks only tally calm sends, and the columns determine the tallies. All other
 sends become objects and are observed in order.
 """
 
@@ -13,7 +13,6 @@ from typing import TypeVar
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.sending.checks.results.slower_sends import SEND_HELD_UP_NS
 from rocketdiff.analysis.sending.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, arm_columns
 from rocketdiff.analysis.sending.columns.contents import Carried, Contents, alike, contents_of
@@ -226,8 +225,7 @@ def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
 def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Carried) -> Mask:
     candidate = arms[Arm.CANDIDATE]
     own = [at(arms[arm].own, views[arm]) & (views[arm] >= 0) for arm in Arm]
-    took_ns = [at(arms[arm].columns.end_ns - arms[arm].columns.start_ns, views[arm]) for arm in Arm]
-    calm = own[0] & own[1] & (np.abs(took_ns[0] - took_ns[1]) <= SEND_HELD_UP_NS)
+    calm = own[0] & own[1]
     contents = [_contents_at(arms[arm].contents, views[arm]) for arm in Arm]
     properties = at(candidate.columns.properties, views[Arm.CANDIDATE])
     is_alike = alike(contents[0], contents[1], properties, candidate.columns.planned_properties, everything)

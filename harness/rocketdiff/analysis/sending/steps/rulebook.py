@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.steps.causes import Causes
-from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms, slowest_in_calm_ms
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
@@ -20,6 +20,7 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
@@ -27,6 +28,7 @@ from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
+from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.schema import TableName
 
 _CLIENTS_OWN_THREAD = -2
@@ -82,9 +84,10 @@ class ArmRules:
 
     def excuses(self) -> Excuses:
         attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
-        others = (table for arm, table in attempts.items() if arm is not self.arm)
+        (other,) = (arm for arm in Arm if arm is not self.arm)
         timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
-        late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
+        stall_ms = int(self.trace.entry.measured.get(LONGEST_STALL, 0)) // NS_PER_MS
+        late_ms = max(latest_timeout_ms(attempts[other], timeout_ms), slowest_in_calm_ms(self.trace, other), stall_ms)
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:

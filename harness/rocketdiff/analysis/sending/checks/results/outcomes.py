@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.fault_windows import FaultPeriods, outlasts
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.sending.checks.results.slower_sends import SlowerSends
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.causes import Cause
@@ -91,7 +90,6 @@ class Outcomes(CaseObserver):
         ]
         self._waits_for_slave = topology_named(context.entry.topology).waits_for_slave
         self._nodes = {master_of(fault.node) for fault in faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
-        self._slower = SlowerSends.of(context)
         self._periods = FaultPeriods.of(faults, context.entry.settings)
         self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
@@ -110,7 +108,7 @@ class Outcomes(CaseObserver):
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
                 self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
         for (name, arm), due in self._calm.items():
-            self._collector.count(MORE, str(arm), CALM, name, n=_moments(due))
+            self._collector.count(MORE, str(arm), CALM, name, n=moments_of(due))
 
     def _require_cause(self, send: AlignedSend, side: SendView, row: Send) -> None:
         if row.error == NEVER_CALLED_BACK or self._context.confuses_answers(side):
@@ -228,8 +226,6 @@ class Outcomes(CaseObserver):
         period = next((period for period in periods if period is not None), None)
         phase = CALM if period is None else FAULTS
         befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
-        for arm in self._slower.held_up(send, rows, is_calm=period is None):
-            befell[arm].add(HELD_UP)
         for arm, row in rows.items():
             self._collector.count(NAME, str(arm), phase, "sends")
             for what in sorted(befell[arm]) if befell[arm] else ():
@@ -263,7 +259,8 @@ class Outcomes(CaseObserver):
         )
 
 
-def _moments(due: Sequence[int]) -> int:
+def moments_of(due: Sequence[int]) -> int:
+    """Return in how many moments sends were due: those near each other share a cause."""
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):

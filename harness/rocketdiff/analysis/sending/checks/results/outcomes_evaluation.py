@@ -27,9 +27,11 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     Outcomes,
 )
 from rocketdiff.analysis.sending.checks.results.recovery import Recovery, recovery_measures
+from rocketdiff.analysis.sending.checks.results.slower_sends import IN_A_HUNDRED, SlowerSends
 from rocketdiff.analysis.sending.checks.results.unequal_failures import UnequalFailures
 from rocketdiff.analysis.sending.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
+from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 
 SITUATIONS = {
@@ -50,11 +52,14 @@ Share of one client's sends in calm that load cannot explain if the other, at th
 none. Stalls do not fill a quarter of a case, so moments need not be counted.
 """
 
+A_CALL_IN_200 = 0.005
+"""
+Share of the candidate's sends in calm that must be held up before moments count: its 99th percentile shows one in a hundred.
+Of some 40 stored cases of two clients, load and garbage collection held up fewer of one client alone.
+"""
+
 A_CALL_IN_TEN = 0.1
-"""
-Share of an arm's sends in calm that must be held up before moments count. An application notices one in ten; garbage
-collection, late class loading and load hold up far fewer of one client alone.
-"""
+"""Share of the baseline's sends in calm that are held up where calm is none."""
 
 CROWDED_SHARE = 0.01
 CROWDED_LEAST = 2
@@ -72,7 +77,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
         if facts.n(NAME, what)
         for measure in counted(facts, f"sends-{what}", NAME, what)
     )
-    measures = (*measures, *measures_of(facts), *recovery_measures(facts))
+    measures = (*measures, *_slowest(facts), *measures_of(facts), *recovery_measures(facts))
     compared = facts.n(NAME, "sends", arm=str(Arm.CANDIDATE))
     standing, reason = _standing(facts, compared)
     evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=measures)
@@ -81,6 +86,13 @@ def evaluate(facts: CaseFacts) -> Evidence:
     if _is_hasty(facts):
         return evidence
     return replace(evidence, counts=(*_paired([facts]), *_shares(facts)))
+
+
+def _slowest(facts: CaseFacts) -> Iterator[Measure]:
+    for arm in map(str, Arm):
+        slowest_ms, sends = facts.mean(IN_A_HUNDRED, arm=arm), facts.n(NAME, "sends", arm=arm, phase=CALM)
+        if slowest_ms is not None:
+            yield Measure(f"99th-percentile-in-calm {arm}", slowest_ms, "ms", sends)
 
 
 def _is_hasty(facts: CaseFacts) -> bool:
@@ -148,7 +160,7 @@ def _is_noticed(pool: Sequence[CaseFacts], moments: Sequence[int]) -> bool:
     """True if the candidate was held up in calm often enough to be noticed, and the baseline not more."""
     sends = sum(facts.n(NAME, "sends", arm=str(Arm.CANDIDATE), phase=CALM) for facts in pool)
     is_slower = _is_baseline_slower(pool) or moments[0] > moments[1]
-    return not is_slower and _held_up_in_calm(pool, Arm.CANDIDATE) >= A_CALL_IN_TEN * sends > 0
+    return not is_slower and _held_up_in_calm(pool, Arm.CANDIDATE) >= A_CALL_IN_200 * sends > 0
 
 
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
@@ -185,7 +197,7 @@ def _in_calm(sends: CalmSends) -> Phased:
 
 CODE: SendCheck = CheckCode(
     NAME,
-    observers=(Outcomes, Recovery, LeftByRule, UnequalFailures),
+    observers=(Outcomes, SlowerSends, Recovery, LeftByRule, UnequalFailures),
     evaluate=evaluate,
     pooled=pooled,
     calm=(
