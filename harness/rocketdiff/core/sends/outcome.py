@@ -187,13 +187,13 @@ def outcome_of_attempt(error: str | None, code: int | None = None) -> Outcome:
     """
     Return what is known after one attempt.
 
-    A response, even an error, is certain, and so is a connection never made. After a timeout or a lost connection the
+    A response, even an error, is certain, and so is a connection never made, or a message refused by the client. After a timeout or a lost connection the
     message may be stored.
     """
     if error is None:
         return Outcome.OK
     reason = reason_of(error, code)
-    if reason is Reason.BROKER or reason in _NOTHING_WAS_WRITTEN:
+    if reason is Reason.BROKER or reason in _NOTHING_WAS_WRITTEN or error in REFUSING:
         return Outcome.FAILED
     return Outcome.UNKNOWN
 
