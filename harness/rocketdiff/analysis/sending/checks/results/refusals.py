@@ -85,7 +85,8 @@ def _end(row: Send) -> str:
 
 
 def _words(row: Send) -> str:
-    return f"refused before any request: {_end(row)}" + (f", {row.message!r}" if row.message else "")
+    why = f": {' '.join(row.message.split())}" if row.message else ""
+    return f"refused before any request, {_end(row)}{why}"
 
 
 def without_requests(trace: CaseTrace, arm: Arm) -> Iterator[tuple[str, str]]:
