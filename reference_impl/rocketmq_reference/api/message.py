@@ -1,11 +1,8 @@
-"""Messages and results of sends: Message, MessageBatch and SendResult."""
+"""The result of a send."""
 
 from typing import NamedTuple
 
-from rocketmq_reference.client.message import Message, MessageBatch, user_properties
 from rocketmq_reference.remoting.answers import SendStatus
-
-__all__ = ["Message", "MessageBatch", "SendResult", "user_properties"]
 
 
 class SendResult(NamedTuple):  # made for every send; tuples are the fastest to create

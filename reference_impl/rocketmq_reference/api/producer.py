@@ -12,13 +12,14 @@ from typing import Protocol, Self
 
 from rocketmq_reference.api.checks import check_group
 from rocketmq_reference.api.listener import Listener
-from rocketmq_reference.api.message import Message, MessageBatch, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.sending import live_producer
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.api.unique_key import UniqueKeys
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.memory import Published, Thread
+from rocketmq_reference.client.message import Message, MessageBatch
 from rocketmq_reference.client.message_batch import batch_of
 from rocketmq_reference.client.message_checks import check_message
 from rocketmq_reference.client.sending import Choose

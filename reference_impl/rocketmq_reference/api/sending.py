@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listener, RouteChanged
-from rocketmq_reference.api.message import Message, MessageBatch, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.async_sending import AsyncSender
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.detection import Detection
 from rocketmq_reference.client.memory import ProducerMemory
+from rocketmq_reference.client.message import Message, MessageBatch
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.remoting import CALLBACKS
 from rocketmq_reference.client.send_request import RequestMaker

@@ -94,7 +94,7 @@ def test_refused_messages_are_compared(
         (answered(13), "nothing got through: the brokers refused all 70 messages (code 13)"),
     ],
 )
-def test_a_report_says_that_nothing_got_through(
+def test_a_report_names_a_case_in_which_nothing_got_through(
     change: Change, sentence: str, new_run: NewRun, ending_of: EndingOf
 ) -> None:
     """A case without a stored message says so, whoever refused, and asks for no relay."""
@@ -103,7 +103,7 @@ def test_a_report_says_that_nothing_got_through(
     assert "--wire" not in text
 
 
-def test_what_fails_after_a_fault_is_no_refusal(new_run: NewRun, ending_of: EndingOf) -> None:
+def test_equal_refusals_before_a_fault_are_no_difference(new_run: NewRun, ending_of: EndingOf) -> None:
     """Sends without attempts after a fault are compared by the rules, and equal refusals before it are no difference."""
     some = refuse(every=7)
     assert ending_of(new_run([LATER], change=some, change_baseline=some)).judgement.exit_code is ExitCode.CONFORMS

@@ -24,9 +24,10 @@ from rocketdiff.drivers.python.sending.sender import code_of
 from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketmq_reference.api import listener as heard
-from rocketmq_reference.api.message import Message, SendResult, user_properties
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.message import Message, user_properties
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
