@@ -261,11 +261,13 @@ def write_run(
     baseline: str = "java:5.3.3",
     candidate: str = "python:5.3.3",
     change: Change | None = None,
+    change_baseline: Change | None = None,
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
 ) -> RunDirectory:
-    """A sealed run; ``change`` alters the candidate."""
+    """A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline."""
+    changes = {Arm.BASELINE: change_baseline, Arm.CANDIDATE: change}
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(entry_of(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
@@ -274,8 +276,8 @@ def write_run(
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
         for arm in Arm:
             records = played(story, subjects[arm].split(":")[1], Random(f"{seed}/{number}/{arm}").randrange(10_000))
-            if change is not None and arm is Arm.CANDIDATE:
-                change(records)
+            if (spoil := changes[arm]) is not None:
+                spoil(records)
             with case.recorder(Member(arm)) as recorder:
                 for content in _lines(subjects[arm], records):
                     recorder.line(content)

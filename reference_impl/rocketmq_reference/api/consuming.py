@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketmq_reference.api.message import Message
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background, Task
@@ -14,6 +13,7 @@ from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.host.access import OPEN, Access

@@ -19,7 +19,6 @@ BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
 
 INVISIBLE = {
     "remoting.name_server_scan": "connecting takes no time, so only the order within a millisecond can show it",
-    "remoting.names_compression": "messages have no bodies in the script format",
     "remoting.tries_every_name_server": "a script has one name server",
 }
 """Fields that no script can show, with the reason."""

@@ -221,6 +221,25 @@ SYS_FLAG_DIFFERS = Signature(
 FAILED_WITHOUT_CAUSE = Signature(
     "outcomes.failed-without-cause", "outcomes", "sends of {subject} fail where nothing was wrong", place="END"
 )
+REFUSED_BEFORE_A_REQUEST = Signature(
+    "outcomes.refused-before-a-request",
+    "outcomes",
+    "{subject} refuses messages that {baseline} sends",
+    place="END",
+)
+REFUSED_OTHERWISE = Signature(
+    "outcomes.refused-otherwise",
+    "outcomes",
+    "{subject} refuses messages with another exception, cause or code than {baseline}",
+    concern=Concern.EXCEPTIONS,
+    place="END",
+)
+SENT_THOUGH_REFUSED = Signature(
+    "outcomes.sent-though-refused",
+    "outcomes",
+    "{subject} sends messages that {baseline} refuses",
+    place="END",
+)
 ACKNOWLEDGED_BY_A_STOPPED_BROKER = Signature(
     "outcomes.acknowledged-by-a-stopped-broker",
     "outcomes",

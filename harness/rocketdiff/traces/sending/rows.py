@@ -150,6 +150,7 @@ def _with_plan(reported: Send, asked: PlannedSend, origin_ns: int, attempts: Seq
         delay_level=asked.delay_level,
         properties=carried_text(asked),
         attempts=tuple(attempts),
+        message=None if attempts else reported.message,
     )
 
 

@@ -109,7 +109,7 @@ TIMES = (-3_000 * MS, -60 * MS, -MS, -1, 1, 2 * MS, 21 * MS, 101 * MS, 160 * MS,
 
 WORDS: dict[str, tuple[str | None, ...]] = {
     "status": (None, "FLUSH_DISK_TIMEOUT"),
-    "error": ("RemotingTimeoutException", "MQBrokerException", "RemotingConnectException"),
+    "error": ("RemotingTimeoutException", "MQBrokerException", "RemotingConnectException", "RuntimeException"),
     "cause": ("RemotingTimeoutException",),
     "outcome": ("unknown", "failed"),
     "broker": ("broker-a", "broker-b", "broker-x"),
@@ -117,6 +117,7 @@ WORDS: dict[str, tuple[str | None, ...]] = {
     "kind": ("queue", "selector"),
     "properties": (None, '{"KEYS":"other"}', '{"KEYS":"k"}', "{}"),
     "body_digest": (None, "0123456789abcdef"),
+    "message": (None, "a name that the client reserves"),
 }
 
 

@@ -23,16 +23,20 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     MET,
     MORE,
     NAME,
+    NOT_FAILED,
+    REFUSED_BY_BROKER,
     RESERVE,
     Outcomes,
 )
 from rocketdiff.analysis.sending.checks.results.recovery import Recovery, recovery_measures
+from rocketdiff.analysis.sending.checks.results.refusals import Refusals
 from rocketdiff.analysis.sending.checks.results.slower_sends import IN_A_HUNDRED, SlowerSends
 from rocketdiff.analysis.sending.checks.results.unequal_failures import UnequalFailures
 from rocketdiff.analysis.sending.steps.causes import LEISURELY_MS
 from rocketdiff.core.answers.evidence import ComparedShares, Evidence, PairedCounts, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.knowable import nothing_got_through
 
 SITUATIONS = {
     AFTER_FAILURE: ("where the first attempt met a fault and failed", "failed"),
@@ -106,13 +110,27 @@ def _standing(facts: CaseFacts, compared: int) -> tuple[Standing, str]:
     if _is_hasty(facts):
         return Standing.DECISIVE, ""
     baseline, subject = str(Arm.BASELINE), facts.subjects[Arm.BASELINE]
-    crowded, calm = facts.n(CROWDED, "failed", arm=baseline), facts.n(CROWDED, arm=baseline)
+    if refused := _refused_by_brokers(facts):
+        return Standing.INVALID, refused
+    calm = facts.n(CROWDED, arm=baseline)
+    ends = {end: facts.n(CROWDED, end, arm=baseline) for end in facts.keys(CROWDED, baseline) if end != NOT_FAILED}
+    crowded = sum(ends.values())
     if crowded > max(CROWDED_LEAST, CROWDED_SHARE * calm):
-        return Standing.INVALID, f"no calm baseline: the machine failed {crowded} of {calm} sends of {subject}"
+        found = ", ".join(f"{n} by {end}" for end, n in sorted(ends.items()))
+        return Standing.INVALID, f"no calm baseline: {crowded} of {calm} sends of {subject} failed ({found})"
     held_up, sends = _held_up_in_calm([facts], Arm.BASELINE), facts.n(NAME, "sends", arm=baseline, phase=CALM)
     if _is_baseline_slower([facts]) and held_up >= A_CALL_IN_TEN * sends:
         return Standing.INDECISIVE, f"no calm baseline: {held_up} of {sends} sends of {subject} were held up"
     return Standing.DECISIVE, ""
+
+
+def _refused_by_brokers(facts: CaseFacts) -> str:
+    """Why a case shows nothing whose sends in calm all failed in both arms by a broker's answer; else an empty text."""
+    calm = {arm: facts.n(NAME, "sends", arm=str(arm), phase=CALM) for arm in Arm}
+    if not all(n and facts.n(REFUSED_BY_BROKER, arm=str(arm), phase=CALM) == n for arm, n in calm.items()):
+        return ""
+    codes = dict.fromkeys(code for arm in Arm for code in facts.keys(REFUSED_BY_BROKER, str(arm)))
+    return nothing_got_through("the brokers refused", calm[Arm.BASELINE], ", ".join(codes))
 
 
 def _held_up_in_calm(pool: Sequence[CaseFacts], arm: Arm) -> int:
@@ -197,11 +215,11 @@ def _in_calm(sends: CalmSends) -> Phased:
 
 CODE: SendCheck = CheckCode(
     NAME,
-    observers=(Outcomes, SlowerSends, Recovery, LeftByRule, UnequalFailures),
+    observers=(Outcomes, Refusals, SlowerSends, Recovery, LeftByRule, UnequalFailures),
     evaluate=evaluate,
     pooled=pooled,
     calm=(
-        CalmCount(CROWDED, "not failed", lambda sends: ~sends.in_period, phased=_in_calm),
+        CalmCount(CROWDED, NOT_FAILED, lambda sends: ~sends.in_period, phased=_in_calm),
         CalmCount(NAME, "sends", phased=_by_period),
     ),
 )
