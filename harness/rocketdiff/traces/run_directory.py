@@ -17,6 +17,7 @@ import msgspec
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import FaultRecord
@@ -34,6 +35,7 @@ from rocketdiff.traces.layout import (
     wire_file,
     witnessed_file,
 )
+from rocketdiff.traces.links import require_no_links
 from rocketdiff.traces.manifest import (
     Breach,
     CaseEntry,
@@ -120,6 +122,7 @@ class CaseDirectory:
 
         Raises TraceError if the plan is not the one announced in ``run.json``.
         """
+        require_no_links(self._run.path)
         content = encode_plan(plan)
         self._require_announced(content)
         write_whole(self._run.path / plan_file(self.number), content)
@@ -149,6 +152,7 @@ class CaseDirectory:
 
         table: SCHEDULED for the delayed messages that brokers held back.
         """
+        require_no_links(self._run.path)
         group = (self.number, ARM_CODES[arm])
         columns: dict[str, list[object]] = {name: [] for name in STORED.names}
         for row in rows:
@@ -169,9 +173,9 @@ class CaseDirectory:
         """
         if not self.started:
             raise TraceError(f"a started case {self.number}", seen="no plan in its journal", hint="run the case")
+        require_no_links(self._run.path)
         self._close_faults()
-        content = (self._run.path / plan_file(self.number)).read_bytes()
-        self._require_announced(content)
+        self._require_announced(_content_of(self._run.path / plan_file(self.number)))
         plan = read_plan_file(self._run.path / plan_file(self.number))
         self._write(TableName.FAULTS, self._fault_columns(), None)
         sealed = SEALERS[self.entry.role](CaseJournals(self.number, plan, self.entry.origin_ns or 0, self._journal))
@@ -259,6 +263,14 @@ class CaseDirectory:
         return replace(entry, files=entry.files | self._digests)
 
 
+def _content_of(plan: Path) -> bytes:
+    try:
+        return regular_bytes(plan)
+    except OSError as problem:
+        seen = problem.strerror or str(problem)
+        raise TraceError(f"a readable plan {plan.name}", seen=seen, hint="the run directory was altered") from problem
+
+
 class RunDirectory:
     """A run on disk, with ``run.json`` in memory and on disk kept in sync."""
 
@@ -293,10 +305,11 @@ class RunDirectory:
         """
         Open a run.
 
-        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version.
+        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version, or a file is a link.
         """
+        require_no_links(path)
         try:
-            content = (path / MANIFEST).read_bytes()
+            content = regular_bytes(path / MANIFEST)
         except OSError as problem:
             raise TraceError(
                 f"a run directory at {path}",

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
-from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, open_part, path_in, read_run, texts
 from rocketdiff.record.storage.store import Batch, FileOfTable, Snapshot, batch_of, forget
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 
@@ -72,9 +71,8 @@ def rewrite(place: RecordPlace, batch: str, job: bytes) -> tuple[NewFile, ...]:
     wanted, writer = msgspec.json.decode(job, type=CompactionJob), PartWriter(place, batch)
     for run in wanted.runs:
         _copy_run(place, writer, run)
-    system, _ = place.file_system()
     for month, path in wanted.files:
-        with pq.ParquetFile(system.open_input_file(path)) as file:
+        with open_part(place, path) as file:
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group, columns=COLUMNS[Kept(wanted.table)].names)
                 writer.add(Kept(wanted.table), month, rows, set(texts(rows, "run")))

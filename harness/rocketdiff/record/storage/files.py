@@ -158,6 +158,7 @@ def read_rows(
     for name, values in keep.items():
         condition = ds.field(name).isin(list(values))
         wanted = condition if wanted is None else wanted & condition
+    require_regular(place, paths)
     try:
         dataset = ds.dataset(
             list(paths),
@@ -175,11 +176,35 @@ def read_rows(
         ) from problem
 
 
+def require_regular(place: RecordPlace, paths: Sequence[str] | pafs.FileSelector) -> None:
+    """
+    Raise EnvironmentMissing for a local pipe, device or socket among the files of a record: to read it could take for ever.
+
+    No TraceError, which would be recorded as a defect of the run.
+    """
+    system, root = place.file_system()
+    if not isinstance(system, pafs.LocalFileSystem):
+        return
+    for found in system.get_file_info(paths):
+        is_folder = found.type is pafs.FileType.Directory and found.extension in ("json", "parquet")
+        if is_folder or found.type is pafs.FileType.Unknown:
+            raise EnvironmentMissing(
+                f"only files in the record at {place.url}",
+                seen=f"{found.path.removeprefix(root).lstrip('/')}, a folder, pipe, device or socket",
+                hint="restore the folder from a copy, or name another with --record",
+            )
+
+
+def open_part(place: RecordPlace, path: str) -> pq.ParquetFile:
+    """Open a file of a table; raises EnvironmentMissing as ``require_regular`` does."""
+    require_regular(place, [path])
+    return pq.ParquetFile(place.file_system()[0].open_input_file(path))
+
+
 def read_run(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
     """Return the rows of one run in a file; reads only row groups whose statistics admit the run."""
-    system, _ = place.file_system()
     try:
-        with pq.ParquetFile(system.open_input_file(path)) as file:
+        with open_part(place, path) as file:
             names = COLUMNS[table].names
             groups = [number for number in range(file.num_row_groups) if _may_hold(file, number, run)]
             rows = file.read_row_groups(groups, columns=names)

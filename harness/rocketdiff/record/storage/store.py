@@ -23,10 +23,11 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, CommitProperties
+from pyarrow.fs import FileSelector
 
 from rocketdiff import __version__
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
-from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows
+from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows, require_regular
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
 
 _NAME = "rocketdiff record"
@@ -104,7 +105,9 @@ class Snapshot:
         """Files of the given batches (default: all visible), as paths in the place's file system."""
         names = {batch.batch for batch in (self.visible if batches is None else batches)}
         root = f"{self.place.file_system()[1]}/{table}"
-        return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
+        found = [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
+        require_regular(self.place, found)
+        return found
 
     def rows(
         self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
@@ -270,6 +273,7 @@ def _action(file: NewFile) -> AddAction:
 
 
 def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> DeltaTable | None:
+    require_regular(place, FileSelector(f"{place.file_system()[1]}/{table}/_delta_log", allow_not_found=True))
     try:
         return DeltaTable(place.folder(table), version=version)
     except TableNotFoundError:
