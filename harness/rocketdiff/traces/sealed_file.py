@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.files import open_regular, regular_bytes
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.traces.recorder import digest_of, replacing
 from rocketdiff.traces.schema import (
     ARM_CODES,
@@ -209,9 +210,7 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
     except FileNotFoundError as problem:
         raise TraceError(f"a sealed table {where}", seen="no such file", hint=REPAIR) from problem
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     statement = read_statement(table.schema, where=where)
     table = _completed(table.replace_schema_metadata(None), statement.table, where)
     verify(table, statement, where=where)
@@ -233,7 +232,5 @@ def read_file_statement(path: Path) -> tuple[FileStatement, int]:
         with open_regular(path) as file:
             schema = pq.read_schema(file)
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     return read_statement(schema, where=where), minor_of((schema.metadata or {})[VERSION_KEY].decode())

@@ -14,6 +14,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
 
 ROWS_A_GROUP = 131_072
@@ -171,7 +172,7 @@ def read_rows(
     except (OSError, pa.ArrowException) as problem:
         raise TraceError(
             f"the files of table {table} of the record",
-            seen=" ".join(str(problem).split())[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
 
@@ -212,13 +213,13 @@ def read_run(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
         # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
         raise EnvironmentMissing(
             f"the files of table {table} of the record where tasks run",
-            seen=str(problem)[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check",
         ) from problem
     except (OSError, ValueError, pa.ArrowException) as problem:
         raise TraceError(
             f"a readable file of table {table} of the record",
-            seen=" ".join(str(problem).split())[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
     return rows.filter(pc.field("run") == run)

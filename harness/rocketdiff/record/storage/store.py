@@ -27,6 +27,7 @@ from pyarrow.fs import FileSelector
 
 from rocketdiff import __version__
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows, require_regular
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
 
@@ -257,7 +258,7 @@ def _append(place: RecordPlace, table: Kept, actions: list[AddAction]) -> None:
 def _not_taken(table: Kept, files: int, problem: Exception) -> EnvironmentMissing:
     return EnvironmentMissing(
         f"table {table} of the record to take {files} files",
-        seen=" ".join(str(problem).split())[:300],
+        seen=words_of(problem),
         hint="repeat the command: nothing was added",
     )
 
@@ -281,7 +282,7 @@ def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> Delt
     except (DeltaError, OSError) as problem:
         raise TraceError(
             f"table {table} of a record at {place.url}",
-            seen=" ".join(str(problem).split())[:300],
+            seen=words_of(problem),
             hint="restore the folder from a copy, or name another with --record",
         ) from problem
 
@@ -312,7 +313,7 @@ def _made(place: RecordPlace, table: Kept) -> DeltaTable:
         opened = _opened(place, table)
         if opened is None:
             raise EnvironmentMissing(
-                f"a folder for a record at {place.url}", seen=str(problem)[:300], hint="name another with --record"
+                f"a folder for a record at {place.url}", seen=words_of(problem), hint="name another with --record"
             ) from problem
         return opened
 
