@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.process import open_files
 from rocketdiff.releases import machine
 from rocketdiff.releases.artifacts.class_paths import artifact_folder
 from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
@@ -131,9 +132,9 @@ def _disk() -> Requirement:
 
 
 def _open_files() -> Requirement:
-    limit = machine.open_files()
+    limit = open_files.open_files()
     seen = f"{limit:,} a process may open" if limit < sys.maxsize else "as many as a process wants"
-    return _finding("open files", limit >= machine.OPEN_FILES, seen, machine.OPEN_FILES_REMEDY)
+    return _finding("open files", limit >= open_files.OPEN_FILES, seen, open_files.OPEN_FILES_REMEDY)
 
 
 def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requirement:

@@ -12,7 +12,7 @@ from rocketdiff.core.spark_master import require_master
 from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 from rocketdiff.core.tables.topology import topology_named
-from rocketdiff.releases.machine import require_open_files
+from rocketdiff.process.open_files import require_open_files
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject

@@ -15,7 +15,7 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from rocketdiff.analysis.spark.class_archive import ClassArchive
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child
-from rocketdiff.releases.machine import require_open_files
+from rocketdiff.process.open_files import require_open_files
 
 PREFIX = "rocketdiff-spark-"
 

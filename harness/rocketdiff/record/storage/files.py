@@ -159,7 +159,7 @@ def read_rows(
     for name, values in keep.items():
         condition = ds.field(name).isin(list(values))
         wanted = condition if wanted is None else wanted & condition
-    require_regular(place, paths)
+    require_regular(place, list(paths))
     try:
         dataset = ds.dataset(
             list(paths),
@@ -177,7 +177,7 @@ def read_rows(
         ) from problem
 
 
-def require_regular(place: RecordPlace, paths: Sequence[str] | pafs.FileSelector) -> None:
+def require_regular(place: RecordPlace, paths: list[str] | pafs.FileSelector) -> None:
     """
     Raise EnvironmentMissing for a local pipe, device or socket among the files of a record: to read it could take for ever.
 
