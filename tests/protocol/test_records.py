@@ -132,3 +132,10 @@ def test_an_attempt_without_an_end_has_only_begun() -> None:
     """An attempt without an end has an unseen end at its start, until the relay has it."""
     line = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":7}'
     assert decode_record(line).record == Attempt(0, 0, 0, "a", 0, 7, 7, "UnseenEnd")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_named(encoding: str) -> None:
+    """A byte order mark, which some editors and shells write and no terminal shows, is named."""
+    with pytest.raises(SubjectBroken, match=r"a byte order mark of UTF-(8|16) before the record"):
+        decode_record('{"type":"done","sends":5}'.encode(encoding))

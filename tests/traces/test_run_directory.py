@@ -225,3 +225,23 @@ def test_end_of_the_run_is_put_down(complete_run: RunDirectory) -> None:
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms is None
     complete_run.end(wall_ms=5)
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms == 5
+
+
+@pytest.mark.parametrize("name", ["run.json", "journal", "sends", "stored", "logs", "journal/01-baseline.ndjson"])
+def test_a_planted_link_is_neither_written_through_nor_read(new_run: NewRun, tmp_path: Path, name: str) -> None:
+    """A link that a program under test plants in the run directory is refused by the next write and by every reader."""
+    run = new_run()
+    sample.record_case(run)
+    outside = tmp_path / "outside"
+    path = run.path / name
+    path.parent.mkdir(exist_ok=True)
+    if path.exists():
+        path.rename(outside)
+    else:
+        outside.mkdir()
+    before = sorted(outside.iterdir()) if outside.is_dir() else outside.read_bytes()
+    path.symlink_to(outside)
+    for step in (run.case(1).seal, lambda: RunDirectory.open(run.path)):
+        with pytest.raises(TraceError, match=f"{name}, a symbolic link"):
+            step()
+    assert before == (sorted(outside.iterdir()) if outside.is_dir() else outside.read_bytes())

@@ -5,6 +5,7 @@ A line is accepted only if its values are possible and fit their columns. A reco
 be sealed.
 """
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_type_hints
@@ -32,6 +33,8 @@ LONGEST_ATTEMPT_MS = 60_000
 
 SHOWN_CHARACTERS = 200
 """Quoted length of a bad line, enough to recognise it."""
+
+_MARKS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NOTHING: dict[str, object] = {}
@@ -143,7 +146,7 @@ def decode_record(line: bytes) -> ReceivedLine:
         if isinstance(record, Attempt) and record.error is not None:
             record = replace(record, error=class_of(record.error))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError
-        raise _refused(BAD_LINE, _with_line_names(str(error)), line) from None
+        raise _refused(BAD_LINE, _marked(line) or _with_line_names(str(error)), line) from None
     for signature, sentence in _flaws(kind, record):
         raise _refused(signature, sentence, line)
     return ReceivedLine(record, extra)
@@ -159,6 +162,12 @@ _EXPECTED = {
 def _refused(signature: str, sentence: str, line: bytes) -> SubjectBroken:
     shown = plain_line(line[:SHOWN_CHARACTERS].decode(errors="replace"))
     return SubjectBroken(signature, expected=_EXPECTED[signature], seen=f"{sentence}: {shown}")
+
+
+def _marked(line: bytes) -> str:
+    """Name a byte order mark, which no terminal shows."""
+    encoding = next((name for mark, name in _MARKS.items() if line.startswith(mark)), "")
+    return f"a byte order mark of {encoding} before the record, which is UTF-8 without one" if encoding else ""
 
 
 def _with_line_names(sentence: str) -> str:

@@ -17,6 +17,7 @@ import msgspec
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
@@ -42,6 +43,7 @@ from rocketdiff.traces.layout import (
     wire_file,
     witnessed_file,
 )
+from rocketdiff.traces.links import require_no_links
 from rocketdiff.traces.manifest import (
     Breach,
     CaseEntry,
@@ -135,6 +137,7 @@ class CaseDirectory:
 
         Raises TraceError if the plan is not the one announced in ``run.json``.
         """
+        require_no_links(self._run.path)
         content = encode_plan(plan)
         self._require_announced(content)
         write_whole(self._run.path / plan_file(self.number), content)
@@ -172,6 +175,7 @@ class CaseDirectory:
 
     def write_read_back(self, table: TableName, arm: Arm | None, rows: Iterable[object]) -> int:
         """Seal rows read back from the servers, objects with the columns of a table; returns their number."""
+        require_no_links(self._run.path)
         names = TABLES[table].schema.names
         columns: dict[str, list[object]] = {name: [] for name in names}
         head: dict[str, object] = {"case": self.number} if arm is None else {"case": self.number, "arm": ARM_CODES[arm]}
@@ -191,9 +195,9 @@ class CaseDirectory:
         """
         if not self.started:
             raise TraceError(f"a started case {self.number}", seen="no plan in its journal", hint="run the case")
+        require_no_links(self._run.path)
         self._close_faults()
-        content = (self._run.path / plan_file(self.number)).read_bytes()
-        self._require_announced(content)
+        self._require_announced(_content_of(self._run.path / plan_file(self.number)))
         plan = read_plan_file(self._run.path / plan_file(self.number))
         self._write(TableName.FAULTS, self._fault_columns(), None)
         sealed = SEALERS[self.entry.role](self._journals(plan))
@@ -295,6 +299,14 @@ class CaseDirectory:
         return replace(entry, files=entry.files | self._digests)
 
 
+def _content_of(plan: Path) -> bytes:
+    try:
+        return regular_bytes(plan)
+    except OSError as problem:
+        seen = problem.strerror or str(problem)
+        raise TraceError(f"a readable plan {plan.name}", seen=seen, hint="the run directory was altered") from problem
+
+
 class RunDirectory:
     """A run on disk, with ``run.json`` in memory and on disk kept in sync."""
 
@@ -329,10 +341,11 @@ class RunDirectory:
         """
         Open a run.
 
-        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version.
+        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version, or a file is a link.
         """
+        require_no_links(path)
         try:
-            content = (path / MANIFEST).read_bytes()
+            content = regular_bytes(path / MANIFEST)
         except OSError as problem:
             raise TraceError(
                 f"a run directory at {path}",

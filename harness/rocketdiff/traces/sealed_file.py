@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
+from rocketdiff.core.files import open_regular, regular_bytes
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.traces.recorder import digest_of, replacing
 from rocketdiff.traces.schema import (
     ARM_CODES,
@@ -197,7 +199,7 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
     """
     where = f"{path.parent.name}/{path.name}"
     try:
-        content = path.read_bytes()
+        content = regular_bytes(path)
         if digest is not None and digest_of(content) != digest:
             raise TraceError(
                 f"{where} as it was sealed",
@@ -209,9 +211,7 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
     except FileNotFoundError as problem:
         raise TraceError(f"a sealed table {where}", seen="no such file", hint=REPAIR) from problem
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     statement = read_statement(table.schema, where=where)
     table = _completed(table.replace_schema_metadata(None), statement.table, where)
     verify(table, statement, where=where)
@@ -230,9 +230,8 @@ def read_file_statement(path: Path) -> tuple[FileStatement, int]:
     """Return a file's statement and minor schema version, without reading its rows."""
     where = f"{path.parent.name}/{path.name}"
     try:
-        schema = pq.read_schema(path)
+        with open_regular(path) as file:
+            schema = pq.read_schema(file)
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     return read_statement(schema, where=where), minor_of((schema.metadata or {})[VERSION_KEY].decode())
