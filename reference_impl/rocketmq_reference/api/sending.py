@@ -9,7 +9,7 @@ from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listen
 from rocketmq_reference.api.message import Message, MessageBatch, SendResult
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.async_sending import AsyncSender
-from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure
 from rocketmq_reference.client.detection import Detection
 from rocketmq_reference.client.memory import ProducerMemory
 from rocketmq_reference.client.publishing import PublishLists, known_routes
@@ -108,9 +108,11 @@ class FrameSendCodec:
         is_large = len(message.body) >= self._settings.compress_msg_body_over_howmuch
         return is_large and not isinstance(message, MessageBatch)
 
-    def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
+    def send(
+        self, message: Message, broker: str, queue_id: int, compressed: Compressed | None, *, one_way: bool
+    ) -> Question:
         settings = self._settings
-        body, sys_flag = self._compressed(message.body) if self.takes_time(message) else (message.body, 0)
+        body, sys_flag = compressed or (message.body, 0)
         request = SendRequest(
             topic=message.topic,
             queue_id=queue_id,
@@ -164,7 +166,7 @@ class FrameSendCodec:
     def _asked(self, command: Command) -> Question:
         return question_of(command, self._credentials)
 
-    def _compressed(self, body: bytes) -> tuple[bytes, int]:
+    def compressed(self, message: Message) -> Compressed:
         """
         Return the compressed body and its system flag (tryToCompressMessage); every synchronous attempt compresses again.
 
@@ -173,7 +175,7 @@ class FrameSendCodec:
         sys_flag = SysFlag.COMPRESSED | (
             SysFlag.COMPRESSION_ZLIB if self._dialect.client.remoting.names_compression else 0
         )
-        return compress(body, self._settings.compress_level), sys_flag
+        return compress(message.body, self._settings.compress_level), sys_flag
 
 
 class HeardAttempts:

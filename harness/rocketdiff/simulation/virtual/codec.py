@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocketdiff.simulation.virtual.send_record import WRITTEN, End, SendRecord, VirtualAttempt
-from rocketmq_reference.client.codec import FAILURES, Failure, code_of
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure, code_of
 from rocketmq_reference.client.effects import Host
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, NullPointerException
 from rocketmq_reference.rules.client.route import TopicRoute
@@ -93,7 +93,18 @@ class ScriptCodec:
     def takes_time(self, _message: Message) -> bool:
         return False
 
-    def send(self, _message: Message, _broker: str, queue_id: int, *, one_way: bool) -> Question:  # noqa: ARG002 - the same to a server
+    def compressed(self, _message: Message) -> Compressed:
+        raise AssertionError("a message of a script has no body")
+
+    def send(
+        self,
+        _message: Message,
+        _broker: str,
+        queue_id: int,
+        _compressed: Compressed | None,
+        *,
+        one_way: bool,  # noqa: ARG002 - the same to a server
+    ) -> Question:
         return queue_id
 
     def result(self, _message: Message, broker: str, answer: Answered, _address: str) -> Result:
