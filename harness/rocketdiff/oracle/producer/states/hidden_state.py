@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
+from rocketdiff.oracle.producer.states.shared_list import PendingReads, PendingRewrite
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.attempt import Finish
@@ -47,10 +48,23 @@ class HiddenState:
     """
     Fault table, publish lists and thread states of one producer.
 
-    story: events the rules emit for ``story_thread``; None unless ``collect_story`` was called.
+    story: events the rules emit for ``story_thread``; None unless ``collect_story`` was called. rewritings, readings: by
+    thread, of the shared lists (see shared_list). result_read: the thread that was caught up last can have read what its
+    result names.
     """
 
-    __slots__ = ("dialect", "faults", "infos", "latency_on", "story", "story_thread", "thread_states")
+    __slots__ = (
+        "dialect",
+        "faults",
+        "infos",
+        "latency_on",
+        "readings",
+        "result_read",
+        "rewritings",
+        "story",
+        "story_thread",
+        "thread_states",
+    )
 
     def __init__(self, dialect: Dialect, explorer: ChoiceExplorer, *, latency_on: bool) -> None:
         self.dialect = dialect
@@ -58,6 +72,9 @@ class HiddenState:
         self.faults = UncertainFaultTable(dialect.producer.fault_table, explorer)
         self.infos: dict[int, UncertainPublishInfo] = {}
         self.thread_states: dict[int, ThreadState] = {}
+        self.rewritings: dict[int, PendingRewrite] = {}
+        self.readings: dict[int, PendingReads] = {}
+        self.result_read = False
         self.story: list[Event] | None = None
         self.story_thread = -1
 
@@ -93,9 +110,12 @@ class HiddenState:
         if self.latency_on:
             clone.faults = self.faults.copy()
             clone.infos = {version: info.copy() for version, info in self.infos.items()}
+            clone.rewritings, clone.readings = self.rewritings.copy(), self.readings.copy()
         else:
             clone.faults = self.faults
             clone.infos = self.infos.copy()
+            clone.rewritings, clone.readings = self.rewritings, self.readings
+        clone.result_read = False
         clone.thread_states = self.thread_states.copy()
         if thread in clone.thread_states:
             clone.thread_states[thread] = _copy_thread_state(clone, thread, clone.thread_states[thread], tape)
@@ -179,6 +199,7 @@ class HiddenState:
             if thread_state.loop is not None:
                 parts.append((thread_state.loop.attempts, thread_state.loop.pick, thread_state.loop.result_kept))
         if self.latency_on:
+            parts += (tuple(sorted(self.rewritings.items())), tuple(sorted(self.readings.items())))
             parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
             parts.extend(
                 (version, tuple(info.queues), tuple(sorted(info.answered.items())))
