@@ -122,7 +122,9 @@ class Rulebook:
     Rules for both arms of a case.
 
     missing: why there are none; empty if there are. habits: of the baseline's release. may_leave_open: whether a
-    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown.
+    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown. rewrites: a thread
+    may rewrite a queue between another thread's reads of it, so that its request goes to the queue's former broker, or
+    has its later queue id (``oracle.producer.states.shared_list``). renames: likewise the broker of a result.
     """
 
     rules: dict[Arm, ArmRules]
@@ -130,6 +132,8 @@ class Rulebook:
     habits: AsyncHabits = NO_HABITS
     timeouts_close: bool = True
     may_leave_open: Callable[[str | None], bool] | None = None
+    rewrites: bool = False
+    renames: bool = False
 
     def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
         """Causes of an arm's failures; without rules, a timeout may close a connection."""
@@ -157,7 +161,9 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
         return Rulebook({}, str(error))
     habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
     closing, late_close = Tearing.of(dialect.client.remoting).timeouts_close, dialect.client.remoting.late_close
-    return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
+    rewrites = shared and dialect.producer.rewrites_list
+    renames = rewrites and dialect.producer.reads_broker_again
+    return Rulebook(rules, "", habits, closing, late_close.may_leave_open, rewrites, renames)
 
 
 def reports_causes(trace: CaseTrace, arm: Arm) -> bool:
