@@ -70,6 +70,8 @@ def judge_interleaved(
     unknown_ns = min(
         (observation.send.start_ns for observation in observations if observation.moved_unseen), default=None
     )
+    if transitions.settings.send_latency_fault_enable and transitions.slipped_since_ns is not None:
+        unknown_ns = min(transitions.slipped_since_ns, unknown_ns or transitions.slipped_since_ns)
     states = _follow(transitions, belief, [lanes[thread] for thread in threads], unknown_ns)
     for observation in observations:
         yield unjudged[id(observation)] or observation.judgement(states[id(observation)])

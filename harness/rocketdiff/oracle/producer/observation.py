@@ -51,6 +51,9 @@ class Observation:
         if self._is_half_seen:
             self.undecided = "the witness of the attempts cannot have seen all of them (a refused connection leaves nothing on the wire)"
             return self.judgement(None)
+        if self.transitions.meets_step(self.send.start_ns, self.send.end_ns):
+            self.undecided = "the wall clock, by which a client may count, was stepped during the call"
+            return self.judgement(None)
         if not self.send.attempts and self._lost_its_queues:
             return self.judgement(None)
         versions = self.transitions.versions_of(self.send)

@@ -61,7 +61,10 @@ def run_case(
         raise
     guards = (*run.role.guards(), *guards_of(run.measurements()))
     connections, resources = run.connections.seen, run.resources.seen
-    directory.complete(guards=guards, measured=run.role.measured(), connections=connections, resources=resources)
+    measured = run.role.measured() | {"clock_slip_ms": run.clocks.slip_ms}
+    directory.complete(
+        guards=guards, measured=measured, connections=connections, resources=resources, clock=run.clocks.seen
+    )
     ended = run.role.operations()
     took_s = time.monotonic() - began
     emit(listeners, CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))

@@ -13,6 +13,7 @@ from rocketdiff.analysis.sending.steps.causes import Causes
 from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import STEADY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import CAUSES, Send
 from rocketdiff.core.sends.knowable import Sending
@@ -52,7 +53,14 @@ class ArmRules:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
-        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_reported=self.causes_reported)
+        return replay_for(
+            self.release,
+            settings,
+            routes,
+            witnessed=witnessed,
+            causes_reported=self.causes_reported,
+            clock=self.trace.entry.clock or STEADY,
+        )
 
     @property
     def choosers_reported(self) -> bool:

@@ -6,10 +6,10 @@ Mutable while the rules run on a copy; ``key`` identifies a state.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
-from rocketdiff.oracle.producer.states.shared_list import PendingReads, PendingRewrite
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.attempt import Finish
@@ -27,6 +27,36 @@ OVER_MS = 1
 
 SLOW_MS = 50
 """The lowest penalty threshold of all releases."""
+
+
+Values = tuple[str | int, ...]
+"""Values read of one element in this order: a text is its broker, a number its queue id."""
+
+
+class PendingRewrite(NamedTuple):
+    """A rewrite that may end until to_ns; broker: None once it is written. from_ns: it did not begin before."""
+
+    version: int
+    position: int
+    broker: str | None
+    queue_id: int
+    from_ns: int
+    to_ns: int
+
+
+class PendingReads(NamedTuple):
+    """
+    Reads of one element, which happen until by_ns.
+
+    hook: what the hook is still to read. named: likewise of the values that also explain the result; None if the result
+    names what the hook read.
+    """
+
+    version: int
+    position: int
+    hook: Values
+    named: Values | None
+    by_ns: int
 
 
 @dataclass(slots=True)

@@ -8,49 +8,16 @@ the rewrite of another thread may fall between any two of these. A read that mat
 leaves every later one possible, so reads need no choices, only the moments of the rewrites do.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import may_be
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState, PendingReads, PendingRewrite, Values
 from rocketmq_reference.rules.client.publish import Queue
-
-if TYPE_CHECKING:
-    from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
-    from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 
 _ROUNDING_MS = 2
 """The client rounds the time spent and the time left to whole milliseconds."""
-
-Values = tuple[str | int, ...]
-"""Values read of one element in this order: a text is its broker, a number its queue id."""
-
-
-class PendingRewrite(NamedTuple):
-    """A rewrite that may end until to_ns; broker: None once it is written. from_ns: it did not begin before."""
-
-    version: int
-    position: int
-    broker: str | None
-    queue_id: int
-    from_ns: int
-    to_ns: int
-
-
-class PendingReads(NamedTuple):
-    """
-    Reads of one element, which happen until by_ns.
-
-    hook: what the hook is still to read. named: likewise of the values that also explain the result; None if the result
-    names what the hook read.
-    """
-
-    version: int
-    position: int
-    hook: Values
-    named: Values | None
-    by_ns: int
 
 
 def read_by_ns(send: Send, seen: Attempt, timeout_ms: int) -> int:
@@ -61,7 +28,7 @@ def read_by_ns(send: Send, seen: Attempt, timeout_ms: int) -> int:
     return max(seen.end_ns - max(timeout_ms * NS_PER_MS - spent_ns, 0), seen.start_ns)
 
 
-def may_become(state: "HiddenState", point: "DecisionPoint", now: Queue, place: tuple[int, int]) -> bool:
+def may_become(state: HiddenState, point: DecisionPoint, now: Queue, place: tuple[int, int]) -> bool:
     """
     True if the selected element, at this place of a list, may have become what the hook then reported.
 
@@ -78,13 +45,13 @@ def may_become(state: "HiddenState", point: "DecisionPoint", now: Queue, place: 
     return is_hidden or (seen.broker in brokers and is_numbered)
 
 
-def begin_reading(state: "HiddenState", thread: int, reading: PendingReads) -> None:
+def begin_reading(state: HiddenState, thread: int, reading: PendingReads) -> None:
     """Read what can be read at once; keep the rest for later rewrites."""
     state.readings[thread] = reading
     _read(state, thread)
 
 
-def catch_up(state: "HiddenState", point: "DecisionPoint", explorer: ChoiceExplorer) -> bool:
+def catch_up(state: HiddenState, point: DecisionPoint, explorer: ChoiceExplorer) -> bool:
     """
     Let rewrites of other threads happen before a decision point, as the explorer chooses.
 
@@ -103,20 +70,20 @@ def catch_up(state: "HiddenState", point: "DecisionPoint", explorer: ChoiceExplo
     return not any(_is_over(state, other, point.from_ns) for other in state.readings)
 
 
-def _is_over(state: "HiddenState", thread: int, from_ns: int) -> bool:
+def _is_over(state: HiddenState, thread: int, from_ns: int) -> bool:
     reading = state.readings[thread]
     if not reading.hook or reading.by_ns >= from_ns:
         return False
     return all((one.version, one.position) != (reading.version, reading.position) for one in state.rewritings.values())
 
 
-def complete(state: "HiddenState", thread: int) -> None:
+def complete(state: HiddenState, thread: int) -> None:
     """Write both halves of a thread's rewrite."""
     while thread in state.rewritings:
         _write(state, thread)
 
 
-def begin_rewriting(state: "HiddenState", thread: int, rewrite: PendingRewrite) -> None:
+def begin_rewriting(state: HiddenState, thread: int, rewrite: PendingRewrite) -> None:
     """Keep the halves of a rewrite that change anything."""
     state.rewritings[thread] = rewrite
     queue = state.infos[rewrite.version].queues[rewrite.position]
@@ -126,7 +93,7 @@ def begin_rewriting(state: "HiddenState", thread: int, rewrite: PendingRewrite) 
             _write(state, thread)
 
 
-def _write_others(state: "HiddenState", point: "DecisionPoint", explorer: ChoiceExplorer) -> None:
+def _write_others(state: HiddenState, point: DecisionPoint, explorer: ChoiceExplorer) -> None:
     own, first = point.send.thread, -1
     for thread in sorted(state.rewritings):
         if thread != own and state.rewritings[thread].to_ns < point.from_ns:
@@ -148,7 +115,7 @@ def _write_others(state: "HiddenState", point: "DecisionPoint", explorer: Choice
         _write(state, first)
 
 
-def _matters(state: "HiddenState", point: "DecisionPoint", one: PendingRewrite) -> bool:
+def _matters(state: HiddenState, point: DecisionPoint, one: PendingRewrite) -> bool:
     """True if a thread can tell before or after from this half of a rewrite: its walk reads brokers, its note the picked one's."""
     reading = state.readings.get(point.send.thread)
     if reading is not None and (reading.version, reading.position) == (one.version, one.position):
@@ -159,7 +126,7 @@ def _matters(state: "HiddenState", point: "DecisionPoint", one: PendingRewrite) 
     return point.chooses or (loop is not None and loop.pick == one.position)
 
 
-def _write(state: "HiddenState", thread: int) -> None:
+def _write(state: HiddenState, thread: int) -> None:
     """Write the next half of a thread's rewrite; others may read the element in this condition."""
     one = state.rewritings[thread]
     info = state.infos.get(one.version)
@@ -179,7 +146,7 @@ def _write(state: "HiddenState", thread: int) -> None:
             _read(state, other)
 
 
-def _read(state: "HiddenState", thread: int) -> None:
+def _read(state: HiddenState, thread: int) -> None:
     """A thread reads nothing before its own rewrite is complete."""
     reading, info = state.readings[thread], state.infos.get(state.readings[thread].version)
     if thread in state.rewritings or info is None:

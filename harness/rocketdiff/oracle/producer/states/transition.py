@@ -5,7 +5,7 @@ The reference's rules decide. Unknowns (random numbers, which of two publish lis
 are the explorer's choices.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import lcm
 
 from rocketdiff.core.records.sending import Attempt, Send
@@ -15,11 +15,14 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
-from rocketdiff.oracle.producer.states.hidden_state import HiddenState, ThreadState
-from rocketdiff.oracle.producer.states.shared_list import (
+from rocketdiff.oracle.producer.states.hidden_state import (
+    HiddenState,
     PendingReads,
     PendingRewrite,
+    ThreadState,
     Values,
+)
+from rocketdiff.oracle.producer.states.shared_list import (
     begin_reading,
     begin_rewriting,
     catch_up,
@@ -63,11 +66,25 @@ _UNSEEN = AttemptResult.failed("MQClientException")
 
 
 class Transitions:
-    """Transitions of one arm. ``left_out``: some were dropped, so no difference is certain any more."""
+    """
+    Transitions of one arm.
+
+    ``left_out``: some were dropped, so no difference is certain any more. steps: intervals in ns within which the wall
+    clock, which Java's rules read, was stepped. slipped_since_ns: since when it may be off by more than a steady one is.
+    """
 
     def __init__(
-        self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_reported: bool = True
+        self,
+        dialect: Dialect,
+        settings: SendSettings,
+        routes: Routes,
+        *,
+        causes_reported: bool = True,
+        steps: Sequence[tuple[int, int]] = (),
+        slipped_since_ns: int | None = None,
     ) -> None:
+        self.steps = steps
+        self.slipped_since_ns = slipped_since_ns
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
@@ -143,6 +160,15 @@ class Transitions:
     def versions_of(self, send: Send) -> list[int]:
         """Versions of the publish list with known queues that the call may have used."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
+
+    def meets_step(self, from_ns: int, to_ns: int) -> bool:
+        """True if the wall clock was stepped between two instants."""
+        return any(step_from_ns <= to_ns and from_ns <= step_to_ns for step_from_ns, step_to_ns in self.steps)
+
+    def has_slipped(self, at_ns: int) -> bool:
+        """True if avoidances, which the client ends by the wall clock, may end at another time than the oracle's."""
+        is_known = self.slipped_since_ns is not None and at_ns >= self.slipped_since_ns
+        return is_known and self.settings.send_latency_fault_enable
 
     def _run(self, state: HiddenState, point: DecisionPoint) -> Step | None:
         send = point.send
