@@ -32,6 +32,12 @@ The bound after a progress was dropped. Then nothing can be a difference, but ex
 would cost minutes with dozens of blocked threads.
 """
 
+STATES_BEYOND = 16
+"""
+The bound of hidden states after something was dropped, for the same reason. Up to 5.1.3 three threads that fall back at
+once, each stopped for some ms, otherwise kept all 128 for the rest of a trace, at seconds a decision point.
+"""
+
 STATES_OF_AN_ORDER = 8
 """Minimum of hidden states kept per progress, however many progresses are followed."""
 
@@ -250,7 +256,7 @@ def _onward(progress: Progress, lane: int) -> Progress:
 def _settled(
     transitions: Transitions, lanes: list[_Lane], found: dict[Progress, list[HiddenState]], complete: bool
 ) -> Frontier:
-    kept = max(STATES_KEPT // len(found), STATES_OF_AN_ORDER)
+    kept = max((STATES_KEPT if complete else STATES_BEYOND) // len(found), STATES_OF_AN_ORDER)
     frontier: Frontier = {}
     for progress, states in found.items():
         now_ms = _certainly_past_ms(lanes, progress)
