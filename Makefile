@@ -78,8 +78,9 @@ calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (
 sensitivity: $(READY) ## Measure which defective clients the suites quick and full find, into fixtures/sensitivity.json
 	@$(BIN)/python -m maintenance.sensitivity --write fixtures/sensitivity.json $(ARGS)
 
-planted: $(READY) ## Check that the record finds 80 regressions planted in 2,000 runs, and no other; ARGS=--standalone
+planted: $(READY) ## Check that the record finds 80 regressions planted in 2,000 runs, and no other, and those of a line of 10,000; ARGS=--standalone
 	@$(BIN)/python -m maintenance.planted $(ARGS)
+	@$(BIN)/python -m maintenance.planted.many --runs 10000 --line 10000 --to-conclude 100
 
 mutants: $(READY) ## Make every small change to the rules and the judging code, and check that a test notices it
 	@$(BIN)/python -m maintenance.mutants $(ARGS)

@@ -26,6 +26,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
 from rocketmq_reference.rules.producer.settings import SendSettings
@@ -154,13 +155,17 @@ class Brokers:
         return [
             pause
             for pause in self._pauses
-            if pause.broker == broker and pause.at_ms * MS <= at_ns < (pause.at_ms + pause.for_ms) * MS
+            if pause.broker == broker
+            and pause.at_ms * MS <= at_ns
+            and (at_ns < (pause.at_ms + pause.for_ms) * MS or (pause.refuses and not pause.for_ms))
         ]
 
 
-def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> ArmRecords:
-    """A faithful client's records; ``seed`` sets the start of its counters."""
-    dialect, brokers, records = dialect_of(release), brokers or Brokers(story), ArmRecords()
+def play(
+    story: Story, release: str, seed: int, brokers: Brokers | None = None, dialect: Dialect | None = None
+) -> ArmRecords:
+    """The records of a client of a release, or with the rules of another dialect; ``seed`` sets the start of its counters."""
+    dialect, brokers, records = dialect or dialect_of(release), brokers or Brokers(story), ArmRecords()
     settings = SendSettings(
         send_latency_fault_enable=story.settings.send_latency_fault_enable,
         send_msg_timeout_ms=story.settings.send_msg_timeout_ms,

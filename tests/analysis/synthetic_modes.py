@@ -7,7 +7,7 @@ They use the brokers of ``synthetic``. A scan once a second finds pending reques
 from dataclasses import dataclass, replace
 
 from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen, Send
-from rocketdiff.core.sends.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
+from rocketdiff.core.sends.message import DELAY, ID_PROPERTY, KEYS, TAGS, body_digest, delay_s, padded, properties_text
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
@@ -45,6 +45,7 @@ class ModeStory(Story):
     mode: SendMode = SendMode.SYNC
     delay_level: int = 0
     keys: str = ""
+    tags: str = ""
     checks: tuple[str, ...] = ("queue-choice", "attempts", "error-kind", "loss", "duplication")
 
     def plan(self) -> Plan:
@@ -60,10 +61,15 @@ class ModeStory(Story):
                 self.mode,
                 self.delay_level,
                 self.keys,
+                self.tags,
             )
             for n in range(self.sends)
         )
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
+
+    def carried(self, one: Stored, **others: str) -> Stored:
+        """A stored message with what this case's messages carry."""
+        return carrying(one, self.keys, **({TAGS: self.tags} if self.tags else {}), **others)
 
     def play(self, release: str, seed: int) -> ArmRecords:
         """A faithful client's records, and the stored messages."""
@@ -201,14 +207,14 @@ def carrying(one: Stored, keys: str, **others: str) -> Stored:
 def _dress(story: ModeStory, records: ArmRecords) -> None:
     """Add properties to messages, and hold delayed ones back before delivery."""
     if not story.delay_level:
-        records.stored = [carrying(message, story.keys) for message in records.stored]
+        records.stored = [story.carried(message) for message in records.stored]
         return
     level, kept, delivered = story.delay_level, [], []
     for place, one in enumerate(records.stored):
         back = replace(one, queue_id=level - 1, queue_offset=place)
-        kept.append(carrying(back, story.keys, **{DELAY: str(level), "REAL_QID": str(one.queue_id)}))
+        kept.append(story.carried(back, **{DELAY: str(level), "REAL_QID": str(one.queue_id)}))
         due_ms = one.store_timestamp_ms + delay_s(level) * 1_000
-        delivered.append(replace(carrying(one, story.keys), store_timestamp_ms=due_ms + 2))
+        delivered.append(replace(story.carried(one), store_timestamp_ms=due_ms + 2))
         records.sends = [
             replace(send, queue_offset=place) if (send.send, send.broker) == (one.send, one.broker) else send
             for send in records.sends

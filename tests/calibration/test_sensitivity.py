@@ -9,7 +9,7 @@ from rocketdiff.calibration.controls import CalibrationRequest, calibration_of, 
 from rocketdiff.calibration.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.core.answers.where import Place, at
-from rocketdiff.core.errors import UsageError
+from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.core.run_info import Machine, RunInfo, SubjectInfo
 from rocketdiff.judging.ledgers import LedgerChoice, load
 from rocketdiff.run.request import RunRequest
@@ -89,3 +89,21 @@ def test_an_entry_without_a_command_cannot_be_repeated() -> None:
     (known,) = ONE.known
     with pytest.raises(UsageError, match="two subjects"):
         pair_of_entry(replace(known.entry, evidence=None))
+
+
+def test_known_cases_that_break_off_one_after_another_end_the_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After three known cases in a row that broke off, the other repetitions are not tried."""
+
+    def breaks_off(*_arguments: object, **_more: object) -> None:
+        raise HarnessError("a case", seen="none")
+
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", lambda request: request)
+    monkeypatch.setattr("rocketdiff.run.case_session.run_case", breaks_off)
+    monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
+    journal = journal_of(CalibrationRequest(0, tmp_path, 7, "5.3.3"))
+    with pytest.raises(HarnessError, match="3 in a row that broke off"):
+        run_known(CalibrationRequest(0, tmp_path, 7, "5.3.3"), journal, 9, lambda _text: None)
+    assert len(journal.lines) == 3

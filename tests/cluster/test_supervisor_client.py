@@ -8,15 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.interface import NodeState
+from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from tests.cluster.processes import await_gone
-from tests.live import PATIENCE_S
+from tests.live import PATIENCE_S, await_that
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,6 +34,7 @@ SLEEPER = (
 RUNNER = """
 import os, signal, sys, time
 from pathlib import Path
+from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 supervisor = SupervisorClient(Path(sys.argv[1]) / "supervisor.log")
 home, store = Path(sys.argv[1]), Path(sys.argv[1]) / "store"
@@ -97,6 +100,52 @@ def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient
     span = supervisor.stop(server.pid)
     assert before_ns <= span.begin_ns <= span.end_ns <= time.monotonic_ns()
     assert server.state() is NodeState.PAUSED
+    supervisor.go_on(server.pid)
+    assert server.state() is NodeState.RUNNING
+    server.release()
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (),
+        (signal.SIGCONT,),
+        (signal.SIGCONT, signal.SIGSTOP),
+        (signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT),
+        (signal.SIGSTOP,),
+    ],
+    ids=lambda numbers: "-".join(number.name for number in numbers) or "none",
+)
+def test_a_server_that_another_process_continues_was_not_stopped_throughout(
+    supervisor: SupervisorClient, tmp_path: Path, others: tuple[signal.Signals, ...]
+) -> None:
+    """A stopped server that somebody continues, even if it is stopped again at once, was not held; a second stop is none."""
+    server = supervisor.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+    supervisor.stop(server.pid)
+    for number in others:
+        server.send(number)
+        wanted = NodeState.RUNNING if number is signal.SIGCONT else NodeState.PAUSED
+        await_that(partial(_has_state, server, wanted), f"the effect of {number.name}")
+    _, was_held = supervisor.go_on(server.pid)
+    assert (was_held, server.state()) == (signal.SIGCONT not in others, NodeState.RUNNING)
+    supervisor.stop(server.pid)
+    assert supervisor.go_on(server.pid)[1]
+    server.release()
+
+
+def _has_state(server: ServerProcess, wanted: NodeState) -> bool:
+    return server.state() is wanted
+
+
+def test_a_stop_of_a_server_that_another_process_has_stopped_is_refused(
+    supervisor: SupervisorClient, tmp_path: Path
+) -> None:
+    """A server that somebody has stopped cannot be paused, because its outage began before; its resume continues it."""
+    server = supervisor.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+    server.send(signal.SIGSTOP)
+    await_that(lambda: server.state() is NodeState.PAUSED, "the stop")
+    with pytest.raises(ClusterError, match="another process has stopped it"):
+        supervisor.stop(server.pid)
     supervisor.go_on(server.pid)
     assert server.state() is NodeState.RUNNING
     server.release()

@@ -15,6 +15,7 @@ from rocketdiff.record import commands
 from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.storage import store
+from rocketdiff.record.storage.digests import DamagedFile
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
@@ -82,7 +83,7 @@ def test_a_half_copied_record_is_reported_file_by_file(recorded: Callable[..., R
     reported = check(place, Here())
     assert [one.partition("/")[0] for one in reported] == ["file runs", "file sends"]
     assert f"has {size - 100} of {size} bytes" in reported[0]
-    with pytest.raises(TraceError, match="record check says what is damaged"):
+    with pytest.raises(DamagedFile, match=f"file runs/.* has {size - 100} of {size} bytes"):
         status(place)
 
 

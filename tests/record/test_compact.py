@@ -90,3 +90,14 @@ def test_a_snapshot_opens_each_table_once(place: RecordPlace, new_run: NewRun, m
     add(place, [new_run("run-2")], Here())
     monkeypatch.setattr(store, "_opened", _killed)
     assert snapshot.rows(Kept.RUNS, ["run"]).num_rows == 1
+
+
+def test_files_of_batches_are_merged_by_the_commands_themselves(
+    place: RecordPlace, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands merge the files of ``batches`` from a certain number on, and no batch changes."""
+    monkeypatch.setattr(store, "MOST_BATCH_FILES", 3)
+    for number in range(4):
+        add(place, [new_run(f"run-{number}")], Here())
+    assert len(look(place).listed(Kept.BATCHES)) == 2
+    assert (status(place).runs, check(place, Here())) == (4, [])

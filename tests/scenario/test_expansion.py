@@ -72,20 +72,22 @@ def test_sends_are_even_ordered_and_inside(seed: int, threads: int, rate: float,
     assert all(a.due_ns < b.due_ns for a, b in pairwise(sends))
 
 
-def test_bodies_and_arguments_are_taken_in_turn(scenario: Scenario) -> None:
-    """Body sizes and arguments are used in turn; ascending arguments are send numbers."""
-    workload = replace(scenario.workload, call=SendKind.SELECTOR, body_bytes=(1, 2, 3), arguments=(7, 8))
+def test_calls_bodies_and_arguments_are_taken_in_turn(scenario: Scenario) -> None:
+    """Calls, body sizes and arguments are used in turn; ascending arguments are send numbers."""
+    workload = replace(
+        scenario.workload, calls=(SendKind.SELECTOR, SendKind.QUEUE), body_bytes=(1, 2, 3), arguments=(7, 8)
+    )
     sends = plan_of(replace(scenario, workload=workload), 1).sends
     assert [send.body_bytes for send in sends[:4]] == [1, 2, 3, 1]
     assert [send.argument for send in sends[:4]] == [7, 8, 7, 8]
     ascending = plan_of(replace(scenario, workload=replace(workload, arguments=())), 1).sends
     assert [send.argument for send in ascending[:3]] == [0, 1, 2]
-    assert {send.kind for send in sends} == {SendKind.SELECTOR}
+    assert [send.kind for send in sends[:3]] == [SendKind.SELECTOR, SendKind.QUEUE, SendKind.SELECTOR]
 
 
 def test_random_arguments_come_from_the_seed(scenario: Scenario) -> None:
     """Random arguments depend on the seed and reach every queue."""
-    workload = replace(scenario.workload, call=SendKind.SELECTOR, arguments=None)
+    workload = replace(scenario.workload, calls=(SendKind.SELECTOR,), arguments=None)
     drawn = [plan_of(replace(scenario, workload=workload), seed) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert {send.argument % 8 for send in drawn[0].sends} == set(range(8))

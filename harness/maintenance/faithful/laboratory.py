@@ -46,7 +46,7 @@ WIRE = {FaultKind.WIRE_DELAY, FaultKind.WIRE_SWALLOW, FaultKind.WIRE_RESET}
 
 def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
     """The scenario's script, with brokers that need time to answer and also do what relays would."""
-    if scenario.workload.call is SendKind.QUEUE:
+    if SendKind.QUEUE in scenario.workload.calls:
         # A script names the queue, a driver its index in the current list, so the list must not change.
         poll_ms = 3_600_000
         scenario = replace(scenario, settings=replace(scenario.settings, poll_name_server_interval_ms=poll_ms))

@@ -1,7 +1,7 @@
 """
 ``python -m maintenance.planted.many``: a driver of 1 GiB concludes and queries the facts of 100,000 runs.
 
-The rows of one line's judged record are copied under other names, 200 runs per line; nothing is judged. The newest runs
+The rows of one line's judged record are copied under other names, 200 runs per line (``--line``); nothing is judged. The newest runs
 have no answers until `record judge` concludes them. Exit code 1 unless `record regressions` finds the line's
 regressions once per line.
 """
@@ -26,17 +26,18 @@ from rocketdiff.record.conclude import concluding
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.rules import rules_now
+from rocketdiff.record.storage.batch import Batch, new_batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
-from rocketdiff.record.storage.store import Batch, Snapshot, commit, look, look_or_make, new_batch
+from rocketdiff.record.storage.store import Snapshot, commit, look, look_or_make
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.record.work import Here
 from rocketdiff.traces.manifest import stamped
 
 A_LINE = 200
-"""Runs of two clients on one server."""
+"""Runs of two clients on one server, in eight days."""
 
 SEEDS = 20
-"""Each stands for ten consecutive runs of a line."""
+"""Each stands for as many consecutive runs of a line."""
 
 A_PART = 256
 """As `record compact` leaves it."""
@@ -66,11 +67,12 @@ class Copy:
     """A run of the large record; seed: its place in the small one."""
 
     number: int
+    a_line: int = A_LINE
 
     @property
     def seed(self) -> int:
-        """Ten consecutive runs have the same seed."""
-        return self.number % A_LINE // (A_LINE // SEEDS)
+        """As many consecutive runs have the same seed."""
+        return self.number % self.a_line // (self.a_line // SEEDS)
 
     @property
     def run(self) -> str:
@@ -80,20 +82,20 @@ class Copy:
     @property
     def created_ms(self) -> int:
         """All in the first days of a month."""
-        line, turn = divmod(self.number, A_LINE)
-        return FIRST_NIGHT_MS + turn * HOUR_MS + line
+        line, turn = divmod(self.number, self.a_line)
+        return FIRST_NIGHT_MS + turn * A_LINE * HOUR_MS // self.a_line + line
 
     @property
     def server(self) -> str:
         """One server per line."""
-        return f"5.3.3-{self.number // A_LINE:04}"
+        return f"5.3.3-{self.number // self.a_line:04}"
 
 
-def multiplied(small: RecordPlace, large: RecordPlace, runs: int, answered: int) -> None:
+def multiplied(small: RecordPlace, large: RecordPlace, runs: int, answered: int, a_line: int) -> None:
     """Write a record of so many runs with facts, the oldest ones with answers."""
     seeds = look(small)
     rows = {table: _by_run(seeds, table) for tables in BY_KIND.values() for table in tables}
-    copies = sorted(map(Copy, range(runs)), key=lambda one: (one.created_ms, one.number))
+    copies = sorted((Copy(number, a_line) for number in range(runs)), key=lambda one: (one.created_ms, one.number))
     for kind, tables in BY_KIND.items():
         some = copies[:answered] if kind == "conclude" else copies
         batch = _batch(kind, len(some))
@@ -145,7 +147,8 @@ def _batch(kind: str, runs: int) -> Batch:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Multiply, conclude, query."""
     parser = argparse.ArgumentParser(prog="python -m maintenance.planted.many", description=__doc__)
-    parser.add_argument("--runs", type=int, default=100_000, help=f"a multiple of {A_LINE}")
+    parser.add_argument("--runs", type=int, default=100_000, help="a multiple of --line")
+    parser.add_argument("--line", type=int, default=A_LINE, help=f"runs of a line; a multiple of {SEEDS}")
     parser.add_argument(
         "--to-conclude", type=int, default=1_000, help="the newest; each takes some hundredths of a second"
     )
@@ -159,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_all(folder / "seeds", LINE.replicas())
             add(small, folders_of([folder / "seeds"]), Here())
             judge(small, Here(), print_line=lambda _: None)
-            multiplied(small, large, asked.runs, asked.runs - asked.to_conclude)
+            multiplied(small, large, asked.runs, asked.runs - asked.to_conclude, asked.line)
         record, gib = ["--record", large.url], ["--conf", "spark.driver.memory=1g"]
         run_command(None, ["record", "status", *record])
         run_command(None, ["record", "judge", *record, *gib])
@@ -168,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for over in ("time", "releases")
         }
         weeks = json.loads(run_command(None, ["record", "history", "--json", *record, *gib]).said)
-    wanted = PLANTED_A_LINE * asked.runs // A_LINE
+    wanted = PLANTED_A_LINE * asked.runs // asked.line
     found = {over: len(some) for over, some in rows.items()}
     sys.stdout.write(
         f"PLANTED runs={asked.runs} planted={wanted} time={found['time']} releases={found['releases']} weeks={len(weeks)}\n"

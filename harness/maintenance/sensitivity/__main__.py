@@ -43,9 +43,13 @@ def _suite(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> Suit
     with get_context("fork").Pool(WORKERS) as pool:
         for each in pool.imap(partial(_trials, suite, seeds), bank):
             for one in each:
-                sys.stderr.write(f"{suite} {one.defect} seed {one.seed}: {'found' if one.found else 'MISSED'}\n")
+                sys.stderr.write(f"{suite} {one.defect} seed {one.seed}: {_words(one)}\n")
             found += each
     return SuiteFound.of(suite, len(scenarios_of(suite)), len([*stories_of(suite)]), found)
+
+
+def _words(one: DefectTrial) -> str:
+    return f"found in {one.occasions} sends" if one.found else "MISSED"
 
 
 def _trials(suite: str, seeds: Sequence[int], name: str) -> list[DefectTrial]:

@@ -1,6 +1,7 @@
 """Trials of one defective client in one suite."""
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
@@ -24,35 +25,42 @@ def _played(suite: str) -> tuple[ModeStory, ...]:
 
 def trials(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> Iterator[DefectTrial]:
     for name, defect in bank.items():
-        for seed in seeds:
-            code = exit_code(defect, _played(suite), seed)
-            if code is None:
-                break
-            yield DefectTrial(suite, name, seed, code is ExitCode.DIVERGES)
+        changed = {story: occasions(defect, story) for story in _played(suite)}
+        met = [story for story, sends in changed.items() if sends]
+        for seed in seeds if met else ():
+            is_found = exit_code(defect, met, seed) is ExitCode.DIVERGES
+            yield DefectTrial(suite, name, seed, is_found, sum(changed.values()))
 
 
-def exit_code(defect: Defect, suite: Sequence[ModeStory], seed: int) -> ExitCode | None:
+def exit_code(defect: Defect, met: Sequence[ModeStory], seed: int) -> ExitCode:
     """
-    Exit code of a run of the scenarios with an opportunity; None without one.
+    Exit code of a run of the scenarios with an opportunity.
 
     Scenarios are judged singly until one diverges, then all together for pooled checks.
     """
-    met = []
-    for story in suite:
-        if has_opportunity(defect, story):
-            met.append(story)
-            if _judged(defect, [story], seed) is ExitCode.DIVERGES:
-                return ExitCode.DIVERGES
-    return _judged(defect, met, seed) if met else None
+    if any(_judged(defect, [story], seed) is ExitCode.DIVERGES for story in met):
+        return ExitCode.DIVERGES
+    return _judged(defect, met, seed)
 
 
-def has_opportunity(defect: Defect, story: ModeStory) -> bool:
-    """Whether the trace sends as the defect requires and the defect changes any record."""
+def occasions(defect: Defect, story: ModeStory) -> int:
+    """Sends whose records the defect changes, at least one if it changes others; 0 unless the trace sends as it requires."""
     if traits(defect.story) != traits(story):
-        return False
-    spoilt = deepcopy(_faithful(story, defect.release))
+        return 0
+    faithful = _faithful(story, defect.release)
+    spoilt = deepcopy(faithful)
     defect.spoil(spoilt, story)
-    return _essence(spoilt) != _essence(_faithful(story, defect.release))
+    before, after = _by_send(faithful), _by_send(spoilt)
+    sends = sum(before[send] != after[send] for send in {*before, *after})
+    return sends or int(_essence(spoilt) != _essence(faithful))
+
+
+def _by_send(records: ArmRecords) -> Mapping[int | None, list[object]]:
+    found: defaultdict[int | None, list[object]] = defaultdict(list)
+    for each in (records.attempts, records.sends, records.stored, records.again, records.scheduled or ()):
+        for record in each:
+            found[record.send].append(record)
+    return found
 
 
 @cache

@@ -28,6 +28,7 @@ from rocketdiff.ledger.model import Entry
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.execute import fetch
+from rocketdiff.run.many import FAILURES_IN_A_ROW, is_hopeless
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
 from rocketdiff.scenario.checks_asked import REPORTED_UNPLANNED, checks_planned
@@ -112,7 +113,12 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
 
 
 def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, print_line: PrintLine) -> None:
-    """Run every known case ``repeats`` times, less those in the journal, each with another seed."""
+    """
+    Run every known case ``repeats`` times, less those in the journal, each with another seed.
+
+    Raises HarnessError after several in a row that broke off.
+    """
+    broke_off: list[bool] = []
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
         done[line.known_case] += 1
@@ -120,18 +126,29 @@ def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats:
         for repeat in range(repeats):
             for case in known_cases():
                 if done[case.name] <= repeat:
-                    _repeat(request, journal, clusters, case, repeat, print_line)
+                    broke_off.append(_broke_off(request, journal, clusters, case, repeat, print_line))
+                    _require_working(broke_off, case)
 
 
-def _repeat(
+def _require_working(broke_off: Sequence[bool], last: KnownCase) -> None:
+    if is_hopeless(broke_off):
+        seen = f"{FAILURES_IN_A_ROW} in a row that broke off, the last {last.name}"
+        raise HarnessError("known cases to come to their end", seen=seen)
+
+
+def _broke_off(
     request: CalibrationRequest,
     journal: CalibrationJournal,
     clusters: ClusterPool,
     known: KnownCase,
     repeat: int,
     print_line: PrintLine,
-) -> None:
-    """The run directory is kept if a divergence was missed or nothing was decided."""
+) -> bool:
+    """
+    Repeat a known case; True if it broke off.
+
+    The run directory is kept if a divergence was missed or nothing was decided.
+    """
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     wanted = RunRequest(
         published(known.baseline),
@@ -143,13 +160,14 @@ def _repeat(
     case = expand(known.scenario, known.baseline, known.candidate, seed, wanted.attempt_timeout_ms)
     session = CaseSession.begin(fetch(wanted), clusters, journal.folder / "known", [case])
     directory = session.directory
+    broke_off = False
     try:
         results = session.run(1, case).results
     except EnvironmentMissing:
         raise
     except HarnessError as error:
         print_line(f"{known.name}: broke off: {error}")
-        results = ()
+        results, broke_off = (), True
     session.end()
     outcomes = tuple(looked_for(known, results, describe([directory], took_s=0.0)))
     took_s = time.monotonic() - began
@@ -163,6 +181,7 @@ def _repeat(
         + ", ".join(f"{outcome.entry} {words[outcome.seen]}" for outcome in outcomes)
         + f"  {took_s:.1f} s"
     )
+    return broke_off
 
 
 def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
-from rocketdiff.core.errors import UsageError
+from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.tables.topology import NodeKind, Topology
 
@@ -115,7 +115,11 @@ class Cluster(Protocol):
         ...
 
     def resume(self, node_name: str) -> Span:
-        """Return when the node is seen running."""
+        """
+        Return when the node is seen running.
+
+        Raises ClusterError, when it runs, if it was not paused all the time: somebody else has continued it.
+        """
         ...
 
     def kill(self, node_name: str) -> Span:
@@ -160,6 +164,15 @@ class Cluster(Protocol):
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def pause_broken(node_name: str, seen: str) -> ClusterError:
+    """Return the error for a pause that somebody else has ended, for whatever time."""
+    return ClusterError(
+        f"{node_name} to stay paused until its resume",
+        seen=seen,
+        hint="let nobody else act on the servers, and run again",
+    )
 
 
 def nodes_of(cluster: Cluster) -> tuple[Node, ...]:

@@ -142,14 +142,14 @@ def _judged(
     listeners: Sequence[Listener],
 ) -> Judged:
     began = time.monotonic()
-    for run in runs:
-        _seal_leftovers(run)
     _require_same_subjects(runs)
-    planned = len(describe(runs, took_s=0.0).planned)
-    emit(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     java_home = find_java().home
     if master != WITHOUT_SPARK:  # only Spark's start leaves time to load libraries in parallel
         prepare(master, java_home, load_libraries, is_soon=True)
+    for run in runs:
+        _seal_leftovers(run)
+    planned = len(describe(runs, took_s=0.0).planned)
+    emit(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     analysis = analyze([run.path for run in runs], master=master, java_home=java_home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)

@@ -108,7 +108,7 @@ def _obstacle(scenario: Scenario) -> str:
 
 
 def _notes(scenario: Scenario) -> Iterator[str]:
-    if scenario.workload.call is SendKind.BATCH:
+    if SendKind.BATCH in scenario.workload.calls:
         yield "a batch of one message is sent as that message: its encoding is not checked"
     if max(scenario.workload.body_bytes) > scenario.settings.compress_msg_body_over_howmuch:
         yield "bodies are short: their compression is not checked"

@@ -16,7 +16,8 @@ starts, stops and continues servers. It reads JSON lines on stdin, its life line
     {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "...", "scratch": ["..."]}
       → {"started": "broker-a", "pid": 17} or {"refused": "broker-a", "why": "..."}
     {"stop": 17} or {"continue": 17}
-      → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ...} or {"refused": 17, "why": "..."}
+      → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ..., "was_held": ...} or {"refused": 17, "why": "..."}
+        was_held: false if another process has continued or stopped it since "stop"
     → {"exited": 17, "status": -9}          when a server has ended; negative: the signal
 
 Four safety nets, each for cases that the previous one misses:
@@ -28,8 +29,9 @@ Four safety nets, each for cases that the previous one misses:
     every descendant is found in /proc and killed.
 SIGKILL also ends stopped processes, such as a paused broker.
 
-Servers are stopped here because only the parent learns from the kernel that all threads of a child have stopped;
-reading the state of 150 threads one by one takes milliseconds. Times are of the monotonic clock.
+Servers are stopped here because only the parent learns from the kernel that all threads of a child have stopped, and of
+every continue and stop since; reading the state of 150 threads one by one takes milliseconds. Times are of the monotonic
+clock.
 
 The nets need Linux. On other systems ``run`` becomes the command itself, which sees the end of its input.
 """
@@ -112,6 +114,7 @@ class Supervisor:
     def __init__(self, runner: int) -> None:
         self._runner = runner
         self._servers: dict[int, subprocess.Popen[bytes]] = {}
+        self._paused: set[int] = set()
         self._scratch: set[str] = set()
         self._received = b""
         self._dying_with_this_program = dying_with_this_program()
@@ -156,9 +159,9 @@ class Supervisor:
             if "start" in order:
                 self._start(order)
             elif "stop" in order:
-                self._signal(order["stop"], signal.SIGSTOP, os.WSTOPPED, "stopped")
+                self._pause(order["stop"])
             else:
-                self._signal(order["continue"], signal.SIGCONT, os.WCONTINUED, "continued")
+                self._resume(order["continue"])
         return bool(data)
 
     def _start(self, order: dict[str, Any]) -> None:
@@ -181,26 +184,59 @@ class Supervisor:
         self._scratch.update(order["scratch"])
         _answer({"started": order["start"], "pid": server.pid})
 
-    def _signal(self, pid: int, number: signal.Signals, what: int, done: str) -> None:
-        """Send a signal and wait until the kernel reports its effect on all threads."""
-        if pid not in self._servers:
-            _answer({"refused": pid, "why": "it has ended"})
-            return
+    def _pause(self, pid: int) -> None:
+        """Stop a server, which must run; a second time does nothing."""
+        begin_ns, why = time.monotonic_ns(), ""
+        if pid not in self._paused:
+            was_stopped = self._last_change(pid) == os.CLD_STOPPED
+            self._paused.add(pid)
+            why = "another process has stopped it" if was_stopped else self._signal(pid, signal.SIGSTOP, os.WSTOPPED)
+        _answer_to(pid, "stopped", why, begin_ns)
+
+    def _resume(self, pid: int) -> None:
+        """Continue a server; say whether it was stopped from its pause until now."""
         begin_ns = time.monotonic_ns()
+        change = self._last_change(pid)
+        was_paused = pid in self._paused
+        self._paused.discard(pid)
+        is_stopped = was_paused if change is None else change == os.CLD_STOPPED
+        why = self._signal(pid, signal.SIGCONT, os.WCONTINUED) if is_stopped else ""
+        _answer_to(pid, "continued", why, begin_ns, was_held=not was_paused or change is None)
+
+    def _signal(self, pid: int, number: signal.Signals, what: int) -> str:
+        """Send a signal and wait until the kernel reports its effect on all threads; return why it had none."""
+        if pid not in self._servers:
+            return "it has ended"
         os.kill(pid, number)
+        deadline_ns = time.monotonic_ns() + _SIGNAL_TIMEOUT_NS
         while os.waitid(os.P_PID, pid, what | os.WNOHANG) is None:
-            ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-            if ended or time.monotonic_ns() - begin_ns > _SIGNAL_TIMEOUT_NS:
-                _answer({"refused": pid, "why": "it has ended" if ended else f"not {done} in time"})
-                return
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return "it has ended"
+            if time.monotonic_ns() > deadline_ns:
+                return "no effect in time"
             time.sleep(_SIGNAL_POLL_S)
-        _answer({done: pid, "begin_ns": begin_ns, "end_ns": time.monotonic_ns()})
+        return ""
+
+    def _last_change(self, pid: int) -> int | None:
+        """
+        Return CLD_STOPPED or CLD_CONTINUED if another process has stopped or continued a server since our last signal.
+
+        The kernel keeps the last of several changes until it is asked.
+        """
+        last = None
+        while pid in self._servers:
+            event = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WCONTINUED | os.WNOHANG)
+            if event is None:
+                break
+            last = event.si_code
+        return last
 
     def _reap(self) -> None:
         for pid, server in list(self._servers.items()):
             status = server.poll()
             if status is not None:
                 del self._servers[pid]
+                self._paused.discard(pid)
                 _answer({"exited": pid, "status": status})
 
 
@@ -253,6 +289,12 @@ def _living_parent(process: str) -> int | None:
     except (OSError, ValueError):
         return None
     return None if state in (b"Z", b"X") else int(parent)
+
+
+def _answer_to(pid: int, done: str, why: str, begin_ns: int, **more: object) -> None:
+    """Answer an order with its time, or with the reason why it had no effect."""
+    span = {"begin_ns": begin_ns, "end_ns": time.monotonic_ns(), **more}
+    _answer({"refused": pid, "why": why} if why else {done: pid, **span})
 
 
 def _let_go_of_pipes() -> None:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.record.conclude import Concluding, concluding
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import FoundRun, quarantined
 from rocketdiff.record.rules import rules_now
+from rocketdiff.record.storage.batch import new_batch
 from rocketdiff.record.storage.compact import left_behind, plans, rewrite, tidy
 from rocketdiff.record.storage.files import RecordPlace, texts
+from rocketdiff.record.storage.missing import unlisted
 from rocketdiff.record.storage.store import (
     OthersWereFaster,
     Snapshot,
@@ -20,8 +22,6 @@ from rocketdiff.record.storage.store import (
     gather_batches,
     look,
     look_or_make,
-    lost_files,
-    new_batch,
 )
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here, RecordWork
@@ -170,16 +170,28 @@ def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, print_line
     """
     Merge small files, and delete files that were replaced or left behind ``keep_hours`` ago.
 
-    Returns the number of merged batches.
+    Returns the number of merged batches. Raises TraceError if anything is wrong with the record, and deletes nothing then.
     """
+    _require_whole(check(place, work))
     gathered = 0
     while step := _compact_step(place, work):
         gathered += step
         print_line(f"gathered {step} batches into one")
     gather_batches(place)
-    if removed := tidy(look(place), keep_hours):
+    snapshot = look(place)
+    _require_whole(_damages(snapshot, work))
+    if removed := tidy(snapshot, keep_hours):
         print_line(f"removed {removed} files that have not been needed for {keep_hours} hours")
     return gathered
+
+
+def _require_whole(wrong: Sequence[str]) -> None:
+    if wrong:
+        raise TraceError(
+            "a record that rocketdiff record check finds whole, before files are merged or deleted",
+            seen=wrong[0] + (f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""),
+            hint="rocketdiff record check",
+        )
 
 
 def _compact_step(place: RecordPlace, work: RecordWork) -> int:
@@ -203,8 +215,8 @@ def _compact_step(place: RecordPlace, work: RecordWork) -> int:
 def check(place: RecordPlace, work: RecordWork) -> list[str]:
     """Read everything back; return what is wrong with the record, one sentence each."""
     snapshot = look(place)
-    if lost := lost_files(snapshot):
-        return lost
+    if damages := _damages(snapshot, work):
+        return damages
     runs = Counter(texts(snapshot.rows(Kept.RUNS, ["run"], snapshot.of("add")), "run"))
     wrong = [f"run {run} is stored {times} times" for run, times in sorted(runs.items()) if times > 1]
     for checks, batches in judgements(snapshot, rules_now()).items():
@@ -213,6 +225,21 @@ def check(place: RecordPlace, work: RecordWork) -> list[str]:
         what = f"judged {{}} times in {', '.join(sorted(checks))}"
         wrong += [f"case {case} of run {run} was {what.format(n)}" for (run, case), n in sorted(pairs.items()) if n > 1]
     return wrong + work.check(snapshot)
+
+
+def _damages(snapshot: Snapshot, work: RecordWork) -> list[str]:
+    tables = (table for table in Kept if table is not Kept.BATCHES)
+    try:
+        files = [file for table in tables for file in snapshot.files(table)]
+    except TraceError:  # a batch of an older release, whose files only the log names
+        return unlisted(snapshot)
+    return [*unlisted(snapshot), *work.check_files(snapshot.place, files)]
+
+
+def unfinished(place: RecordPlace) -> tuple[int, int]:
+    """Return how many batches have no commit, and how many are of releases that stated no digests of files."""
+    snapshot = look(place)
+    return len(left_behind(snapshot)), sum(batch.files is None for batch in snapshot.visible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +300,8 @@ def _counted(words: Iterable[str]) -> tuple[tuple[str, int], ...]:
 def runs_to_judge(place: RecordPlace) -> int:
     """Return how many runs lack a judgement by the current rules, or an answer; UsageError if there is no record."""
     snapshot = look(place)
-    runs = sum(batch.runs for batch in snapshot.of("add"))
     answered = snapshot.rows(Kept.VERDICTS, ["run"], concluded(snapshot, concluding().scope)).num_rows
-    return max(sum(Here().missing(snapshot, rules_now()).values()), runs - answered)
+    return max(sum(Here().missing(snapshot, rules_now()).values()), snapshot.runs - answered)
 
 
 def refusal(other: Sequence[FoundRun]) -> UsageError:

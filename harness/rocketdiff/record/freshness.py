@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from rocketdiff.record.storage.store import Batch, Snapshot
+from rocketdiff.record.storage.batch import Batch
+from rocketdiff.record.storage.store import Snapshot
 
 
 def holding(batch: Batch, rules: Mapping[str, str]) -> frozenset[str]:

@@ -16,8 +16,8 @@ import pyarrow as pa
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
 from rocketdiff.judging.run_info import describe
+from rocketdiff.record.storage.batch import Batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
-from rocketdiff.record.storage.store import Batch
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus

@@ -13,7 +13,9 @@ from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE
-from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
+from rocketdiff.record.storage.batch import StatedFile, files_from_json
+from rocketdiff.record.storage.digests import DamagedFile
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, read_run, texts
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
 from rocketdiff.traces.schema import ARM_CODES
@@ -23,14 +25,23 @@ from rocketdiff.traces.tables import TABLES
 
 @dataclass(frozen=True, slots=True)
 class CaseUnit:
-    """One case to judge, and where its rows lie: the part of a batch of a month."""
+    """One case to judge. files: of the part that holds its rows, as JSON."""
 
     run: str
     case: int
     month: str
-    batch: str
-    part: str
     statements: str
+    files: str
+
+    def file(self, table: Kept) -> StatedFile:
+        """Return the file of a table; TraceError if the part has none."""
+        found = next((file for file in _files(self.files) if file.table == table), None)
+        if found is None:
+            raise TraceError(f"a file of table {table} for run {self.run}", seen="none", hint="rocketdiff record check")
+        return found
+
+
+_files = lru_cache(maxsize=4)(files_from_json)
 
 
 def judge_units(
@@ -54,7 +65,7 @@ def check_units(place: RecordPlace, units: Iterable[CaseUnit]) -> list[str]:
     for unit in units:
         try:
             read_unit(place, unit)
-        except TraceError as error:
+        except (TraceError, DamagedFile) as error:
             found.append(f"case {unit.case} of run {unit.run}: {error}")
     return found
 
@@ -81,7 +92,7 @@ def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
     statements = msgspec.json.decode(unit.statements, type=list[FileStatement])
     tables: dict[TableKey, pa.Table] = {}
     for statement in statements:
-        rows = _rows_of(place, unit, TRACES[statement.table])
+        rows = _rows(place, unit.file(TRACES[statement.table]), unit.run)
         wanted = pc.field("case") == unit.case
         if statement.arm is not None:
             wanted &= pc.field("arm") == ARM_CODES[statement.arm]
@@ -94,23 +105,19 @@ def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
 
 def manifest_of(place: RecordPlace, unit: CaseUnit) -> RunManifest:
     """Return ``run.json`` of a unit's run."""
-    return _manifest(place, path_in(place, Kept.RUNS, unit.month, unit.batch, unit.part), unit.run)
+    return _manifest(place, unit.file(Kept.RUNS), unit.run)
 
 
 @lru_cache(maxsize=4)
-def _manifest(place: RecordPlace, path: str, run: str) -> RunManifest:
-    rows = read_run(place, Kept.RUNS, path, run)
+def _manifest(place: RecordPlace, file: StatedFile, run: str) -> RunManifest:
+    rows = read_run(place, file, run)
     found = texts(rows, "manifest")
     if len(found) != 1:
         raise TraceError(f"run {run} once in the record", seen=f"it {len(found)} times", hint="rocketdiff record check")
     return decode_manifest(found[0].encode(), where=f"run {run} of the record")
 
 
-def _rows_of(place: RecordPlace, unit: CaseUnit, table: Kept) -> pa.Table:
-    return _rows(place, table, path_in(place, table, unit.month, unit.batch, unit.part), unit.run)
-
-
 @lru_cache(maxsize=12)
-def _rows(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
+def _rows(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
     """Cached for the run's next case; at most two runs are in memory."""
-    return read_run(place, table, path, run)
+    return read_run(place, file, run)

@@ -42,7 +42,7 @@ def require_order(over: str) -> None:
 def regressions(place: RecordPlace, master: Master, *, over: str, since: str | None, everything: bool) -> "Regressions":
     """Ask Spark the question of ``spark/questions/regressions.py``."""
     snapshot = look(place)
-    with _spark(master, _runs(snapshot)) as spark:
+    with _spark(master, snapshot.runs) as spark:
         from rocketdiff.record.spark.ask import ask_regressions  # noqa: PLC0415 - Spark, as in _spark
 
         return ask_regressions(spark, snapshot, concluding().scope, over=over, since=since, everything=everything)
@@ -51,7 +51,7 @@ def regressions(place: RecordPlace, master: Master, *, over: str, since: str | N
 def history(place: RecordPlace, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
     """Ask Spark the question of ``spark/questions/signature_history.py``."""
     snapshot = look(place)
-    with _spark(master, _runs(snapshot)) as spark:
+    with _spark(master, snapshot.runs) as spark:
         from rocketdiff.record.spark.ask import ask_history  # noqa: PLC0415 - Spark, as in _spark
 
         return ask_history(spark, snapshot, concluding().scope, over=over)
@@ -60,7 +60,7 @@ def history(place: RecordPlace, master: Master, *, over: str) -> tuple[dict[str,
 def rules_changed(place: RecordPlace, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """Ask Spark the question of ``spark/questions/rules_changed.py``."""
     snapshot = look(place)
-    with _spark(master, _runs(snapshot)) as spark:
+    with _spark(master, snapshot.runs) as spark:
         from rocketdiff.record.spark.ask import ask_rules_changed  # noqa: PLC0415 - Spark, as in _spark
 
         return ask_rules_changed(spark, snapshot, checks)
@@ -69,7 +69,7 @@ def rules_changed(place: RecordPlace, master: Master, checks: Sequence[str]) -> 
 def page_rows(place: RecordPlace, master: Master) -> "tuple[Snapshot, PageRows]":
     """Ask Spark the questions of a page (``spark/ask_page.py``); return the rows, and the snapshot that was asked."""
     snapshot = look(place)
-    with _spark(master, _runs(snapshot)) as spark:
+    with _spark(master, snapshot.runs) as spark:
         from rocketdiff.record.spark.ask_page import ask_page  # noqa: PLC0415 - Spark, as in _spark
 
         return snapshot, ask_page(spark, snapshot, concluding().scope)
@@ -101,10 +101,6 @@ def _since(row: dict[str, Any]) -> str:
         return after
     edge = "" if row["pair"] == row["before_pair"] else f", between {row['before_pair']} and {row['pair']}"
     return f"since run {row['run']} (before it {row['before_run']}){edge}: {after}, before {row['seen_before']} of {row['asked_before']}"
-
-
-def _runs(snapshot: Snapshot) -> int:
-    return sum(batch.runs for batch in snapshot.of("add"))
 
 
 @contextmanager

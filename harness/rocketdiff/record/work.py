@@ -15,7 +15,9 @@ from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import FoundRun, identify, ingest
 from rocketdiff.record.judge import CaseUnit, check_units, judge_units
-from rocketdiff.record.storage.files import PartWriter, RecordPlace, texts
+from rocketdiff.record.storage.batch import StatedFile, files_in_json
+from rocketdiff.record.storage.compact import BRONZE
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, below_table, check_files, texts
 from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.traces.manifest import decode_manifest
@@ -35,6 +37,9 @@ class RecordWork(Protocol):
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
         """Write files, with one call per job."""
+
+    def check_files(self, place: RecordPlace, files: Sequence[StatedFile]) -> list[str]:
+        """Read every byte of these files; return what is wrong."""
 
     def check(self, snapshot: Snapshot) -> list[str]:
         """Read every case back; return what is wrong."""
@@ -79,6 +84,11 @@ class _Known:
     part: str
     created_ms: int
 
+    @property
+    def path(self) -> str:
+        """Of its files, below their tables."""
+        return below_table(self.month, self.batch, self.part)
+
 
 class Here:
     """All work in this process: for few runs, and as a cross-check of Spark."""
@@ -92,6 +102,9 @@ class Here:
 
     def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
         return [file for job in jobs for file in write(job)]
+
+    def check_files(self, place: RecordPlace, files: Sequence[StatedFile]) -> list[str]:
+        return check_files(place, files)
 
     def check(self, snapshot: Snapshot) -> list[str]:
         return check_units(snapshot.place, _units(snapshot, {run.run: run for run in _runs(snapshot)}))
@@ -126,8 +139,9 @@ def _runs(snapshot: Snapshot) -> list[_Known]:
 
 def _units(snapshot: Snapshot, runs: Mapping[str, _Known]) -> list[CaseUnit]:
     rows = snapshot.rows(Kept.CASES, ["run", "case", "statements"], snapshot.of("add"), run=list(runs)).to_pylist()
+    parts = {path: files_in_json(files) for path, files in snapshot.parts(BRONZE).items()}
     return [
-        CaseUnit(row["run"], row["case"], known.month, known.batch, known.part, row["statements"])
+        CaseUnit(row["run"], row["case"], known.month, row["statements"], parts.get(known.path, "[]"))
         for row in sorted(rows, key=lambda row: (row["run"], row["case"]))
         for known in (runs[row["run"]],)
     ]

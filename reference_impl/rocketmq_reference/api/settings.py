@@ -1,8 +1,9 @@
-"""Settings of a producer, under the client's names in snake case and with its defaults."""
+"""Settings of producers and consumers, under the client's names in snake case and with its defaults."""
 
 from dataclasses import dataclass
 
 from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.producer.settings import SendSettings
 
 
@@ -29,3 +30,22 @@ class ProducerSettings(SendSettings):
     mq_client_api_timeout_ms: int = 3_000
     serialization: Serialization = Serialization.JSON
     unregister_on_shutdown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings(ConsumeSettings):
+    """
+    Defaults of DefaultMQPushConsumer and ClientConfig, times in milliseconds.
+
+    allocation: name of a strategy. instance_name: None for one that no other client has.
+    """
+
+    allocation: str = "AVG"
+    instance_name: str | None = None
+    default_topic_queue_nums: int = 4
+    poll_name_server_interval_ms: int = 30_000
+    heartbeat_broker_interval_ms: int = 30_000
+    first_poll_ms: int = 10
+    first_heartbeat_ms: int = 1_000
+    mq_client_api_timeout_ms: int = 3_000
+    serialization: Serialization = Serialization.JSON

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_reference.client.codec import ClientCodec
-from rocketmq_reference.client.effects import Body, Host, Job, Signal, Wait, Worker
+from rocketmq_reference.client.effects import Body, Host, Job, Running, Signal, Wait, Worker
 from rocketmq_reference.client.memory import ClientMemory, Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
@@ -50,7 +50,11 @@ class Task:
 
 
 class Background:
-    """The client's timers; tasks: the client's own, to which roles add theirs before the start."""
+    """
+    The client's timers; tasks: the client's own, to which roles add theirs before the start.
+
+    on_greeted: called when a broker has answered the heartbeat on a new connection (from 5.2.0).
+    """
 
     def __init__(
         self,
@@ -68,6 +72,7 @@ class Background:
         self._codec = codec
         self._rounds = rounds
         self._beating = False
+        self.on_greeted: Callable[[], None] | None = None
         self._workers: dict[str, Worker] = {}
         self.tasks = [
             Task(rounds.first_poll_ms, rounds.poll_ms, lambda _own: routes.poll()),
@@ -101,23 +106,37 @@ class Background:
         return self._now(lambda _own: self.clean_and_beat())
 
     def clean_and_beat(self) -> Body:
-        """Remove offline brokers, then send a heartbeat to every master in turn, unless another thread is sending heartbeats."""
+        """Remove offline brokers, then send heartbeats."""
         yield from self._routes.drop_offline()
+        yield from self.beat_all()
+
+    def beat_all(self) -> Running[bool]:
+        """
+        Send a heartbeat to every master in turn, to slaves too if the client has consumers.
+
+        False if another thread is sending heartbeats, or no broker is known.
+        """
         # A skipped round is not made up for: Java tries a lock.
         if self._beating:
-            return
+            return False
         self._beating = True
+        known, sent = self._routes.known, False
         try:
-            for address in self._routes.known.masters():
+            for address in known.members() if self._memory.consumers else known.masters():
                 yield from self._heartbeat(address)
+                sent = True
         finally:
             self._beating = False
+        return sent
 
     def unregister_client(self) -> Body:
         """Unregister the client's groups from every known broker and ignore failures (unregisterClient)."""
         for group in self._memory.producer_groups:
             for address in self._routes.known.members():
                 yield from self._notify(address, self._codec.unregister(group))
+        for consumer in self._memory.consumers:
+            for address in self._routes.known.members():
+                yield from self._notify(address, self._codec.unregister_consumer(consumer.group))
 
     def _thread(self, name: str) -> Worker:
         worker = self._workers.get(name)
@@ -157,18 +176,22 @@ class Background:
         if self._routes.known.is_known(address) and not self._beating:
             self._beating = True
             try:
-                yield from self._heartbeat(address)
+                is_answered = yield from self._heartbeat(address)
             finally:
                 self._beating = False
+            if is_answered and self.on_greeted is not None:
+                self.on_greeted()
 
-    def _heartbeat(self, address: str) -> Body:
-        return self._notify(address, self._codec.heartbeat(self._memory.producer_groups))
+    def _heartbeat(self, address: str) -> Running[bool]:
+        groups = [consumer.as_group() for consumer in self._memory.consumers]
+        return self._notify(address, self._codec.heartbeat(self._memory.producer_groups, groups))
 
-    def _notify(self, address: str, question: Any) -> Body:
+    def _notify(self, address: str, question: Any) -> Running[bool]:
         try:
             yield from self._remoting.invoke(address, self._rounds.timeout_ms, question)
         except RemotingException:
-            return
+            return False
+        return True
 
 
 def _nothing(_own: Thread) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.remoting.consuming import ConsumerGroup
 from rocketmq_reference.remoting.errors import IllegalStateException, NullPointerException, RocketMQException
 from rocketmq_reference.rules.client.route import TopicRoute
 from rocketmq_reference.rules.producer.attempt import AttemptResult
@@ -58,11 +59,13 @@ class ClientCodec(Protocol[Request_co, Answer_contra]):
         """Return the route in a name server's answer. Raises MQClientException with the answer's code if it has none."""
         ...
 
-    def heartbeat(self, producer_groups: Sequence[str]) -> Request_co:
+    def heartbeat(self, producer_groups: Sequence[str], consumers: Sequence[ConsumerGroup]) -> Request_co:
         """Make a heartbeat of a client with these groups."""
         ...
 
     def unregister(self, producer_group: str) -> Request_co: ...
+
+    def unregister_consumer(self, group: str) -> Request_co: ...
 
 
 class SendCodec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):

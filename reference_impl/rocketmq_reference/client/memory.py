@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from rocketmq_reference.remoting.consuming import ConsumerGroup
 from rocketmq_reference.rules.client.known_routes import KnownRoutes
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.client.route import TopicRoute
@@ -63,21 +64,31 @@ class Role(Protocol):
         ...
 
 
+class Member(Protocol):
+    """A consumer, as heartbeats name it."""
+
+    @property
+    def group(self) -> str: ...
+
+    def as_group(self) -> ConsumerGroup: ...
+
+
 class ClientMemory:
     """
     What the roles of one client share: known routes and addresses (MQClientInstance).
 
-    A client may own several groups. roles: get every changed route, in the order in which they were added. producer_groups: named
-    by heartbeats.
+    A client may own several groups. roles: get every changed route, in the order in which they were added. producer_groups,
+    consumers: named by heartbeats.
     """
 
-    __slots__ = ("dialect", "known", "producer_groups", "roles")
+    __slots__ = ("consumers", "dialect", "known", "producer_groups", "roles")
 
     def __init__(self, dialect: Dialect, known: KnownRoutes) -> None:
         self.dialect = dialect
         self.known = known
         self.roles: list[Role] = []
         self.producer_groups: list[str] = []
+        self.consumers: list[Member] = []
 
 
 class ProducerMemory:

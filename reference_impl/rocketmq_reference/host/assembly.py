@@ -48,6 +48,7 @@ class ClientSettings(RouteSettings, Protocol):
 class LiveClient:
     """A client's parts; ``host.run`` runs the coroutines that they return."""
 
+    client_id: str
     host: LiveHost
     memory: ClientMemory
     network: Network
@@ -71,19 +72,22 @@ def live_client(
     known: KnownRoutes,
     access: Access = OPEN,
     pools: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    instance: str | None = None,
 ) -> LiveClient:
     """
     Make a client; its background tasks are not started yet.
 
     name: in the names of its threads. pools: further pools of its roles with one thread per processor, and their names in Java.
+    sizes: of pools with another number of threads. instance: in the client id; None for one that no other client has.
     """
     pools = {CALLBACKS: _CALLBACK_THREADS, **(pools or {})}
-    host = LiveHost(name, dict.fromkeys(pools, os.cpu_count() or 1), pools)
+    host = LiveHost(name, {**dict.fromkeys(pools, os.cpu_count() or 1), **(sizes or {})}, pools)
     memory = ClientMemory(dialect, known)
     network = Network(host, tls=access.tls)
     remoting: Remoting[Question, Command] = Remoting(host, dialect.client.remoting, network)
     network.remoting = remoting
-    client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
+    client_id = f"127.0.0.1@{instance or f'{os.getpid()}#{time.monotonic_ns()}'}"
     codec = FrameCodec(dialect, settings.serialization, client_id, access.credentials)
     first = random.randrange(_FIRST_INDEX_BELOW)
     asked = NameServers(tuple(name_servers), host, remoting, dialect.client.remoting, first)
@@ -95,6 +99,5 @@ def live_client(
         settings.first_poll_ms,
         settings.first_heartbeat_ms,
     )
-    return LiveClient(
-        host, memory, network, remoting, routes, Background(memory, host, routes, remoting, codec, rounds)
-    )
+    background = Background(memory, host, routes, remoting, codec, rounds)
+    return LiveClient(client_id, host, memory, network, remoting, routes, background)

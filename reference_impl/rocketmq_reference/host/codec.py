@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from rocketmq_reference.host.channels import Question, question_of
 from rocketmq_reference.remoting import requests
 from rocketmq_reference.remoting.answers import parse_route
+from rocketmq_reference.remoting.consuming import ConsumerGroup, unregister_consumer
 from rocketmq_reference.remoting.frames import Command, Serialization
 from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
 from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.java import string_hash
 
 _VIP_PORT_OFFSET = 2
 
@@ -45,14 +47,18 @@ class FrameCodec:
             order_conf=route.order_topic_conf,
         )
 
-    def heartbeat(self, producer_groups: Sequence[str]) -> Question:
+    def heartbeat(self, producer_groups: Sequence[str], consumers: Sequence[ConsumerGroup]) -> Question:
         serialization, version = self._serialization, self._version
+        groups = [group.as_json(string_hash) for group in consumers]
         return self._asked(
-            requests.heartbeat(self._client_id, producer_groups, serialization=serialization, version=version)
+            requests.heartbeat(self._client_id, producer_groups, groups, serialization=serialization, version=version)
         )
 
     def unregister(self, producer_group: str) -> Question:
         return self._asked(requests.unregister(self._client_id, producer_group, serialization=self._serialization))
+
+    def unregister_consumer(self, group: str) -> Question:
+        return self._asked(unregister_consumer(self._client_id, group, serialization=self._serialization))
 
     def _asked(self, command: Command) -> Question:
         return question_of(command, self._credentials)

@@ -58,13 +58,18 @@ _PULL_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class PullAnswer:
-    """A pull's messages, the next offset, and the queue's first offset and one past its last."""
+    """
+    A pull's messages, the next offset, and the queue's first offset and one past its last.
+
+    suggested_broker: id of the broker to ask next, 0 for the master.
+    """
 
     status: PullStatus
     messages: tuple[StoredMessage, ...]
     next_offset: int
     min_offset: int
     max_offset: int
+    suggested_broker: int = 0
 
 
 def parse_send(answer: Command, broker_address: str | None = None) -> SendAnswer:
@@ -131,6 +136,7 @@ def parse_pull(answer: Command, broker_address: str | None = None) -> PullAnswer
         next_offset=_number(answer, "nextBeginOffset"),
         min_offset=_number(answer, "minOffset"),
         max_offset=_number(answer, "maxOffset"),
+        suggested_broker=int(answer.ext_fields.get("suggestWhichBrokerId") or 0),
     )
 
 

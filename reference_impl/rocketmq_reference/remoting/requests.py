@@ -6,7 +6,7 @@ org.apache.rocketmq.remoting.protocol.header; older servers ignore fields that t
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command, Serialization
@@ -86,15 +86,16 @@ def pull(topic: str, queue_id: int, offset: int, *, max_messages: int = 32, now_
 def heartbeat(
     client_id: str,
     producer_groups: Iterable[str],
+    consumers: Sequence[Mapping[str, object]] = (),
     *,
     serialization: Serialization = Serialization.JSON,
     version: int = 0,
 ) -> Command:
-    """Send a heartbeat of a client's producers (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
+    """Send a heartbeat of a client's groups (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
     body = write_json(
         {
             "clientID": client_id,
-            "consumerDataSet": [],
+            "consumerDataSet": list(consumers),
             "producerDataSet": [{"groupName": group} for group in sorted(producer_groups)],
         }
     )

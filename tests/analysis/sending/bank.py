@@ -11,6 +11,7 @@ from dataclasses import replace
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.sending.bank_acting import ACTING
+from tests.analysis.sending.bank_rare import RARE
 from tests.analysis.sending.bank_spoils import Defect, Spoil, altered, of_sends, of_stored
 from tests.analysis.stories import (
     ASYNC,
@@ -196,4 +197,5 @@ BANK: Mapping[str, Defect] = {
     **{name: _reported_defect(defect) for name, defect in REPORTED_DEFECTS.items()},
     **STORED,
     **ACTING,
+    **RARE,
 }

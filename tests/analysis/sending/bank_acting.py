@@ -4,17 +4,16 @@ Defective clients that behave differently: another release, other settings, or o
 Their records replace the candidate's.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 
 from rocketdiff.core.records.sending import Send
-from rocketdiff.core.sends.message import DELAY, KEYS
+from rocketdiff.core.sends.message import DELAY
 from rocketdiff.subjects.reported_defects import DefectKind, strikes
 from tests.analysis.sending.bank_spoils import SEED, Defect, Spoil, altered, of_sends, of_stored
 from tests.analysis.stories import ASYNC, BESIDE_A_PAUSE, CALM, DELAYED, HEALTHY, ONEWAY, PAUSED
 from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Brokers, Pause, Stored, play
-from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory, carrying
+from tests.analysis.synthetic_modes import HALF_A_SECOND, ModeStory
 
 OLD = "4.2.0"
 """For retries after timeouts: from 4.3.0 on all attempts share one timeout, used up by the first silent broker."""
@@ -51,9 +50,9 @@ CALM_ASYNC = replace(ASYNC, name="async/calm", pauses=())
 CALM_ONEWAY = replace(ONEWAY, name="one-way/calm", pauses=())
 
 
-def _instead(records: ArmRecords, other: ArmRecords, keys: str) -> None:
+def act_instead(records: ArmRecords, other: ArmRecords, story: ModeStory) -> None:
     records.attempts, records.sends, records.routes = other.attempts, other.sends, other.routes
-    records.stored = [carrying(message, keys) for message in other.stored]
+    records.stored = [story.carried(message) for message in other.stored]
 
 
 def acting(release: str = "5.3.3", **settings: object) -> Spoil:
@@ -61,7 +60,7 @@ def acting(release: str = "5.3.3", **settings: object) -> Spoil:
 
     def spoil(records: ArmRecords, story: ModeStory) -> None:
         other = replace(story, settings=replace(story.settings, **settings))  # type: ignore[arg-type]  # names of settings
-        _instead(records, play(other, release, seed=SEED), story.keys)
+        act_instead(records, play(other, release, seed=SEED), story)
 
     return spoil
 
@@ -81,7 +80,7 @@ class _Lingering(Brokers):
 
 
 def lingers(records: ArmRecords, story: ModeStory) -> None:
-    _instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story.keys)
+    act_instead(records, play(story, "5.3.3", SEED, _Lingering(story)), story)
 
 
 class _Late(Brokers):
@@ -102,7 +101,7 @@ def notices_late(late_ms: Callable[[int], int]) -> Spoil:
     """A client that notices its timeouts late. late_ms: by their number, from 1."""
 
     def spoil(records: ArmRecords, story: ModeStory) -> None:
-        _instead(records, play(story, "5.3.3", SEED, _Late(story, late_ms)), story.keys)
+        act_instead(records, play(story, "5.3.3", SEED, _Late(story, late_ms)), story)
 
     return spoil
 
@@ -153,11 +152,11 @@ def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
             return super().queues[:-1]
 
     fewer = WithoutTheLast(**{one.name: getattr(story, one.name) for one in fields(story)})
-    _instead(records, play(fewer, "5.3.3", SEED), story.keys)
+    act_instead(records, play(fewer, "5.3.3", SEED), story)
 
 
 def shares_a_counter(records: ArmRecords, story: ModeStory) -> None:
-    _instead(records, play(replace(story, threads=1), "5.3.3", SEED), story.keys)
+    act_instead(records, play(replace(story, threads=1), "5.3.3", SEED), story)
     records.attempts = [replace(attempt, thread=attempt.send % story.threads) for attempt in records.attempts]
     records.sends = [replace(send, thread=send.send % story.threads) for send in records.sends]
 
@@ -186,18 +185,13 @@ def second_copies(change: Callable[[Stored], Stored]) -> Spoil:
     return spoil
 
 
-def _under(one: Stored, send: int | None) -> Stored:
-    """Give the message the id and body of another send."""
-    return carrying(replace(one, send=send), json.loads(one.properties or "{}").get(KEYS, ""))
-
-
-def swaps_messages(records: ArmRecords, _: ModeStory) -> None:
+def swaps_messages(records: ArmRecords, story: ModeStory) -> None:
     """Exchange the ids of two consecutive messages."""
     whose = {place: one.send for place, one in enumerate(records.stored)}
     for place in range(9, len(records.stored) - 1, 10):
         one, other = records.stored[place], records.stored[place + 1]
-        records.stored[place] = _under(one, whose[place + 1])
-        records.stored[place + 1] = _under(other, whose[place])
+        records.stored[place] = story.carried(replace(one, send=whose[place + 1]))
+        records.stored[place + 1] = story.carried(replace(other, send=whose[place]))
 
 
 def fails(error: str) -> Spoil:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,9 +46,11 @@ class FakeContainer:
 
     def pause(self) -> None:
         self._become("paused")
+        self.world.events.append((self.id, "pause"))
 
     def unpause(self) -> None:
         self._become("running")
+        self.world.events.append((self.id, "unpause"))
 
     def kill(self) -> None:
         if self.status == "paused":
@@ -97,6 +100,8 @@ class FakeWorld:
     networks: list[FakeNetwork] = field(default_factory=list)
     images: dict[str, str] = field(default_factory=dict)
     built: list[str] = field(default_factory=list)
+    events: list[tuple[str, str]] = field(default_factory=list)
+    """Container and action; one a second of the engine's clock."""
     is_gone: bool = False
 
     def answer(self) -> None:
@@ -117,9 +122,20 @@ class FakeWorld:
             networks=SimpleNamespace(list=listed(self.networks)),
             images=SimpleNamespace(get=self._image, pull=self._pull, build=self._build),
             ping=self.answer,
+            info=self._info,
+            events=self._events,
             close=lambda: None,
         )
         return Engine(client, "Fake 1.0")
+
+    def _info(self) -> dict[str, str]:
+        self.answer()
+        return {"SystemTime": datetime.fromtimestamp(len(self.events), UTC).isoformat()}
+
+    def _events(self, *, since: str, until: str, filters: dict[str, Any], **_how: object) -> list[dict[str, str]]:
+        self.answer()
+        happened = self.events[int(float(since)) : int(float(until))]
+        return [{"Action": action} for container, action in happened if container == filters["container"]]
 
     def _image(self, name: str) -> object:
         self.answer()

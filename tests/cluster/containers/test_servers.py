@@ -1,6 +1,7 @@
 """Containers as a ServerSet: states, soundness and end."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,27 @@ def test_a_pause_of_what_is_paused_does_nothing(servers: ContainerServers, world
     span = servers.stop("broker-a")
     assert span.begin_ns == span.end_ns
     assert world.containers[1].status == "paused"
+
+
+@pytest.mark.parametrize(
+    ("others", "seen"),
+    [
+        ((), None),
+        (("unpause",), "pause, unpause"),
+        (("unpause", "pause"), "pause, unpause, pause, unpause"),
+        (("unpause", "kill"), "broker-a to keep running"),
+    ],
+)
+def test_a_pause_that_somebody_else_ends_is_an_error_of_its_resume(
+    servers: ContainerServers, world: FakeWorld, others: tuple[str, ...], seen: str | None
+) -> None:
+    """A container that was unpaused, unpaused and paused again, or killed during its pause is an error once it is resumed."""
+    servers.stop("broker-a")
+    for action in others:
+        getattr(world.containers[1], action)()
+    with nullcontext() if seen is None else pytest.raises(ClusterError, match=seen):
+        servers.go_on("broker-a")
+    assert servers.state("broker-a") is (NodeState.GONE if "kill" in others else NodeState.RUNNING)
 
 
 def test_a_killed_container_is_started_again_and_not_made_anew(servers: ContainerServers, world: FakeWorld) -> None:

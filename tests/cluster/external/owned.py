@@ -15,7 +15,7 @@ from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.external.owners_commands import CommandResult, run_command
-from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from rocketdiff.cluster.faults.schedule import FaultListener, ScheduleOutcome, run_schedule
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import NodeKind, topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
@@ -150,11 +150,15 @@ def give_commands_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_fault(
-    cluster: ExternalCluster, kind: FaultKind = FaultKind.PAUSE, for_s: float = 0.3, node: str = "broker-b"
+    cluster: ExternalCluster,
+    kind: FaultKind = FaultKind.PAUSE,
+    for_s: float = 0.3,
+    node: str = "broker-b",
+    meanwhile: FaultListener = lambda _: None,
 ) -> ScheduleOutcome:
     """Run a schedule of one fault."""
     spec = FaultSpec(1, kind, node, 0.0, for_s)
-    return run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+    return run_schedule(cluster, [spec], time.monotonic_ns(), meanwhile, threading.Event())
 
 
 def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:

@@ -11,6 +11,7 @@ from rocketdiff.cluster.external.owners_commands import run_command
 from rocketdiff.cluster.external.undo_log import LoggedRun, active_runs
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.tables.fault import FaultRecord
 from tests.cluster.external.owned import PREFIX, Owned, joined, retry_at_once, run_fault
 
 
@@ -119,6 +120,32 @@ def test_a_pause_that_cannot_be_shown_is_a_problem(
     assert [message for message in messages if message not in str(outcome.problems[0])] == []
     assert outcome.records[0].proven_ns is None
     assert not owned.brokers["mq-blue"].flag.exists()
+
+
+@pytest.mark.parametrize(
+    ("commands", "seen"),
+    [
+        ({"resume": "rm -f {flag}"}, "an answer"),
+        (
+            {"state": "if test -e {flag}.asked; then echo running; else touch {flag}.asked; echo paused; fi"},
+            "its state command says running",
+        ),
+    ],
+    ids=["an answer", "the state command"],
+)
+def test_a_pause_that_somebody_else_ends_is_a_problem(owned: Owned, commands: dict[str, str], seen: str) -> None:
+    """A pause that a probe or the state command denies just before its end is a problem, and the broker is resumed."""
+
+    def end_it(_: FaultRecord) -> None:
+        if "state" not in commands:
+            owned.brokers["mq-blue"].flag.unlink(missing_ok=True)
+
+    with joined(owned, owned.described(5.0, **commands)) as cluster:
+        outcome = run_fault(cluster, meanwhile=end_it)
+    assert [str(problem) for problem in outcome.problems] == [
+        f"expected mq-blue to stay paused until its resume; saw {seen}; try: let nobody else act on the servers, and run again"
+    ]
+    assert (outcome.records[0].heal_proven_ns, owned.brokers["mq-blue"].flag.exists()) == (None, False)
 
 
 def test_a_state_command_may_agree(owned: Owned) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.record.spark.work import MANY_RUNS, _last_line, pairs, settings_for
+from rocketdiff.record.storage.batch import new_batch
 from rocketdiff.record.storage.files import RecordPlace
-from rocketdiff.record.storage.store import commit, look_or_make, new_batch
+from rocketdiff.record.storage.store import commit, look_or_make
 from rocketdiff.record.storage.tables import Kept, NewFile
 
 
@@ -31,7 +32,7 @@ def test_a_setting_of_the_user_is_a_pair() -> None:
 def test_files_that_the_driver_cannot_see_are_not_committed(place: RecordPlace) -> None:
     """Files that a worker wrote to its own folder, where the driver cannot see them, are not committed."""
     snapshot = look_or_make(place)
-    file = NewFile(Kept.RUNS, "month=2026-11/batch=b/b-1.parquet", "2026-11", "b", 10, 1, "r", "r")
+    file = NewFile(Kept.RUNS, "month=2026-11/batch=b/b-1.parquet", "2026-11", "b", 10, 1, "r", "r", "")
     with pytest.raises(EnvironmentMissing, match="1 of them not there"):
         commit(snapshot, new_batch("add"), [file])
     assert not Path(place.url, "runs").exists()

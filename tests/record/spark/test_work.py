@@ -12,12 +12,13 @@ from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask import ask_history
 from rocketdiff.record.spark.work import OnSpark, in_words
+from rocketdiff.record.storage.digests import DamagedFile
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
 from tests.record.conftest import NewRun, spoil
-from tests.record.rows import all_rows
+from tests.record.rows import all_rows, flipped
 
 pytestmark = [
     pytest.mark.spark,
@@ -52,4 +53,20 @@ def test_a_file_of_the_record_that_is_gone_is_one_message(
     (answers,) = look(place).paths(Kept.ANSWERS)
     Path(answers).unlink()
     with pytest.raises(EnvironmentMissing, match="record check says which files are damaged or missing"), in_words():
+        ask_history(spark, look(place), concluding().scope, over="time")
+
+
+def test_a_changed_bit_is_named_by_tasks_and_by_questions(
+    spark: SparkSession, place: RecordPlace, new_run: NewRun
+) -> None:
+    """A changed bit in a file that tasks, or that Spark itself reads, ends the command and is named by `check`."""
+    add(place, [new_run("run-1", change=spoil)], Here())
+    flipped(Path(look(place).paths(Kept.SENDS)[0]))
+    with pytest.raises(DamagedFile, match="file sends/"):
+        judge(place, OnSpark(spark), print_line=print)
+    flipped(Path(look(place).paths(Kept.SENDS)[0]))
+    assert judge(place, OnSpark(spark), print_line=print) == (1, 1)
+    flipped(Path(look(place).paths(Kept.ANSWERS)[0]))
+    assert [sentence.partition("/")[0] for sentence in check(place, OnSpark(spark))] == ["file answers"]
+    with pytest.raises(DamagedFile, match="file answers/"):
         ask_history(spark, look(place), concluding().scope, over="time")

@@ -67,7 +67,7 @@ def test_masters_are_in_the_order_of_the_table() -> None:
     made.addresses["c"] = {1: "c:2"}
     assert list(made.masters()) == ["a:1", "b:1"]
     assert (made.master("a"), made.master("c"), made.master("d")) == ("a:1", None, None)
-    assert made.members() == ["b:1", "b:2", "a:1", "a:2", "c:2"]
+    assert made.members() == ["a:1", "a:2", "b:1", "b:2", "c:2"]
     assert made.is_known("c:2") and not made.is_known("d:1")
 
 

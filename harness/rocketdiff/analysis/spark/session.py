@@ -87,6 +87,7 @@ def _local_settings(folder: Path) -> dict[str, str]:
     return {
         # Workers must find this package even in a checkout that is not installed.
         "spark.executorEnv.PYTHONPATH": import_path(),
+        "spark.python.daemon.module": "rocketdiff.analysis.spark.worker_daemon",
         # A session prepared ahead is suspended for the length of a case; Spark must not count its executor as lost.
         "spark.network.timeout": "24h",
         # Facts are few; four reduce tasks are enough, and each additional task costs 5 ms of scheduling.

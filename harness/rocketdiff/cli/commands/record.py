@@ -117,21 +117,27 @@ def record_compact(
 
 @record_app.command("check", epilog=epilog("record check"))
 def record_check(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
-    """Read every row back and report what is wrong; exit code 4 if anything is."""
-    from rocketdiff.record.commands import check, status
+    """Read every byte back and report what is wrong; exit code 4 if anything is."""
+    from rocketdiff.record.commands import check, unfinished
     from rocketdiff.record.storage.files import RecordPlace
+    from rocketdiff.record.storage.store import look
 
     place = RecordPlace.named(record)
-    state = status(place)
-    with working(master, state.runs, conf) as work:
+    runs = look(place).runs
+    with working(master, runs, conf) as work:
         wrong = check(place, work)
     for sentence in wrong:
         typer.echo(sentence)
-    if state.left_behind:
+    left, older = (0, 0) if wrong else unfinished(place)
+    if older:
         typer.echo(
-            f"{state.left_behind} batches are not committed: their commands were killed, or are still running; record compact removes them"
+            f"{older} batches are of a release that kept no digests of files: rows were compared, not every byte; record compact adds digests"
         )
-    typer.echo(machine_line("RECORD", runs=state.runs, wrong=len(wrong), **{"left-behind": state.left_behind}))
+    if left:
+        typer.echo(
+            f"{left} batches are not committed: their commands were killed, or are still running; record compact removes them"
+        )
+    typer.echo(machine_line("RECORD", runs=runs, wrong=len(wrong), **{"left-behind": left}))
     raise typer.Exit(int(ExitCode.USAGE if wrong else ExitCode.CONFORMS))
 
 

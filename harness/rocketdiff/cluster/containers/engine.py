@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -104,6 +105,19 @@ class Engine:
         with engine_errors("the container engine to list networks"):
             found: list[Any] = self.client.networks.list(filters=_of(run))
         return found
+
+    def clock(self) -> str:
+        """Return the engine's time, from which ``pauses`` counts."""
+        with engine_errors("the container engine to report its time"):
+            text: str = self.client.info()["SystemTime"]
+        return f"{datetime.fromisoformat(text).timestamp():.6f}"
+
+    def pauses(self, container: Container, since: str) -> list[str]:
+        """Return the engine's events ``pause`` and ``unpause`` of a container since then, in order."""
+        wanted = {"container": container.id, "event": ["pause", "unpause"]}
+        with engine_errors("the events of a container"):
+            events = self.client.events(since=since, until=self.clock(), filters=wanted, decode=True)
+            return [event["Action"] for event in events]
 
     def close(self) -> None:
         self.client.close()

@@ -21,7 +21,7 @@ from rocketdiff.cluster.containers.container import (
 )
 from rocketdiff.cluster.containers.engine import LEFT_HINT, engine_errors
 from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
-from rocketdiff.cluster.interface import Node, NodeState, Span, by_name
+from rocketdiff.cluster.interface import Node, NodeState, Span, by_name, pause_broken
 from rocketdiff.cluster.launched.node_slot import SPACE_TO_CONTINUE_BYTES, NodeSlot
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.launched.server_set import SEARCHED_LINES, copy_evidence, last_words, server_ended
@@ -42,13 +42,15 @@ class _Server:
     """
     A node's slot, and its container after the first start.
 
-    started_at: the engine's time of our last start; a different time shows an external restart.
+    started_at: the engine's time of our last start; a different time shows an external restart. paused_since: the engine's
+    time just before our pause, until our resume.
     """
 
     slot: NodeSlot
     plan: ServerPlan
     container: Container | None = None
     started_at: str = ""
+    paused_since: str = ""
     is_killed: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -111,14 +113,23 @@ class ContainerServers:
             if taken is None:
                 raise
             raise taken from error
-        server.is_killed = False
+        server.is_killed, server.paused_since = False, ""
         server.started_at = str(self._inspect(server)["StartedAt"])
 
     def stop(self, name: str) -> Span:
+        server = self._server(name)
+        server.paused_since = server.paused_since or self._deployment.engine.clock()
         return self._to(name, NodeState.PAUSED, lambda container: container.pause())
 
     def go_on(self, name: str) -> Span:
-        return self._to(name, NodeState.RUNNING, lambda container: container.unpause())
+        container, server = self._living(name), self._server(name)
+        was_paused, since, server.paused_since = self.state(name) is NodeState.PAUSED, server.paused_since, ""
+        span = self._to(name, NodeState.RUNNING, lambda container: container.unpause())
+        if since:
+            events = self._deployment.engine.pauses(container, since)
+            if not was_paused or events != ["pause", "unpause"]:
+                raise pause_broken(name, f"events of its container: {', '.join(events) or 'none'}")
+        return span
 
     def kill(self, name: str) -> Span:
         """Send SIGKILL to the container, paused or not; return when it is gone and its ports are free."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from rocketdiff.cluster.external.described import UNDONE_BY, DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.external.owners_commands import STATE_WORDS, CommandResult, parse_state, run_command
 from rocketdiff.cluster.external.undo_log import RestoreNode, UndoLog
-from rocketdiff.cluster.faults.proof import prove_answer, prove_refusal
-from rocketdiff.cluster.interface import Node, NodeState, Span
+from rocketdiff.cluster.faults.proof import prove_answer, prove_refusal, prove_silence
+from rocketdiff.cluster.interface import Node, NodeState, Span, pause_broken
 from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.cluster.security_file import security_in
 from rocketdiff.core.errors import ClusterError, FaultNotProven
@@ -108,9 +108,10 @@ class NodeActions:
         Resume or restart a node; return when it answers. Raises ClusterError.
 
         The exit code does not decide: a resume that fails because nothing is paused is harmless, and one that exits with 0
-        while the node stays silent had no effect.
+        while the node stays silent had no effect. A pause that somebody else has ended before is raised after the resume.
         """
         entry = self._undo_entry(node, verb)
+        broken = self._broken(node) if verb is Verb.RESUME and self.state(node.name) is NodeState.PAUSED else None
         result = self._run(node, verb, self._command(node, verb))
         # A pause or kill that did not succeed may still take effect, at the latest at its command's timeout.
         steady_s = 0.0 if self._undo_log.unfinished_action(entry) is None else entry.timeout_s
@@ -118,7 +119,21 @@ class NodeActions:
             raise _failed(node, verb, result)
         span = self._effect(node, verb, result)
         self._undo_log.done(entry)
+        if broken is not None:
+            raise pause_broken(node.name, broken)
         return span
+
+    def _broken(self, node: Node) -> str | None:
+        """Return what contradicts a pause just before its end: an answer to a probe, or the state command."""
+        try:
+            prove_silence(node, None)
+        except FaultNotProven as error:
+            return error.seen
+        command = self._nodes[node.name].commands.get(Verb.STATE)
+        if command is None:
+            return None
+        state = parse_state(run_command(command, self._described.folder, self._described.command_timeout_s).output)
+        return None if state is NodeState.PAUSED else f"its state command says {state or 'nothing'}"
 
     def is_up_already(self, node: Node) -> bool:
         """

@@ -66,7 +66,7 @@ class ServerSet(Protocol):
         ...
 
     def go_on(self, name: str) -> Span:
-        """Resume a node; return when it is seen running."""
+        """Resume a node; return when it is seen running. Raises ``pause_broken`` then, if it was not paused since ``stop``."""
         ...
 
     def kill(self, name: str) -> Span:

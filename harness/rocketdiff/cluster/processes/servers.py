@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Node, NodeState, Span, by_name
+from rocketdiff.cluster.interface import Node, NodeState, Span, by_name, pause_broken
 from rocketdiff.cluster.launched.command_line import Installation, environment, java_command, proxy_command
 from rocketdiff.cluster.launched.node_slot import (
     SPACE_TO_CONTINUE_BYTES,
@@ -87,8 +87,6 @@ class ProcessServers:
     def stop(self, name: str) -> Span:
         """Send SIGSTOP; return when the kernel and /proc report every thread as stopped."""
         process = self._living(name)
-        if process.state() is NodeState.PAUSED:
-            return _now()
         span = self._supervisor.stop(process.pid)
         _require(name, process, NodeState.PAUSED)
         return span
@@ -96,10 +94,10 @@ class ProcessServers:
     def go_on(self, name: str) -> Span:
         """Send SIGCONT; return when the kernel and /proc report no thread as stopped."""
         process = self._living(name)
-        if process.state() is NodeState.RUNNING:
-            return _now()
-        span = self._supervisor.go_on(process.pid)
+        span, was_held = self._supervisor.go_on(process.pid)
         _require(name, process, NodeState.RUNNING)
+        if not was_held:
+            raise pause_broken(name, "another process has continued it (SIGCONT)")
         return span
 
     def kill(self, name: str) -> Span:
@@ -182,11 +180,6 @@ class ProcessServers:
         process = self._processes.get(slot.name)
         pid = None if process is None or process.is_gone else process.pid
         return Node(slot.role, slot.letter, slot.name, slot.address, pid, security=self._security.client)
-
-
-def _now() -> Span:
-    now_ns = time.monotonic_ns()
-    return Span(now_ns, now_ns)
 
 
 def _require(name: str, process: ServerProcess, state: NodeState) -> None:

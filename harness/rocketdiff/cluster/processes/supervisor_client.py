@@ -78,11 +78,16 @@ class SupervisorClient:
 
     def stop(self, pid: int) -> Span:
         """Return when the kernel reports all threads as stopped. Raises ClusterError if the server has ended or does not stop."""
-        return self._signalled("stop", pid)
+        return _span(self._signalled("stop", pid))
 
-    def go_on(self, pid: int) -> Span:
-        """Return when the kernel reports the server as running. Raises ClusterError if it has ended or was not stopped."""
-        return self._signalled("continue", pid)
+    def go_on(self, pid: int) -> tuple[Span, bool]:
+        """
+        Return when the kernel reports the server as running, and whether it was stopped all the time since ``stop``.
+
+        Raises ClusterError if it has ended.
+        """
+        answer = self._signalled("continue", pid)
+        return _span(answer), answer["was_held"]
 
     def await_exit(self, pid: int, timeout_s: float) -> int | None:
         """Exit status from the supervisor's waitpid (negative: signal), or None after the timeout."""
@@ -98,11 +103,11 @@ class SupervisorClient:
         self._listener.join()
         self._supervisor.close()
 
-    def _signalled(self, verb: str, pid: int) -> Span:
+    def _signalled(self, verb: str, pid: int) -> dict[str, Any]:
         answer = self._ask({verb: pid})
         if "refused" in answer:
             raise ClusterError(f"process {pid} to obey {verb}", seen=answer["why"])
-        return Span(answer["begin_ns"], answer["end_ns"])
+        return answer
 
     def _ask(self, order: Mapping[str, object]) -> dict[str, Any]:
         with self._order:
@@ -143,3 +148,7 @@ class SupervisorClient:
             seen=f"{how}: {last_words}" if last_words else how,
             hint="run again; all servers of this cluster have been ended",
         )
+
+
+def _span(answer: Mapping[str, Any]) -> Span:
+    return Span(answer["begin_ns"], answer["end_ns"])

@@ -156,7 +156,7 @@ CHECKS = {
         ),
         Check(
             "callbacks",
-            "The callback of an asynchronous send is called, and once.",
+            "The callback of an asynchronous send is called once, when its answer has come.",
             Concern.MESSAGES,
             needs=(Need.CALLBACK,),
             cluster_only="a script reports the first callback only",

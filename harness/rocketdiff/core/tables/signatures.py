@@ -53,7 +53,7 @@ OTHER_PUBLISH_LIST = Signature(
 BEGINS_ALIKE = Signature(
     "queue.begins-alike",
     "queue-choice",
-    "threads of {subject} begin at one place far too often to be random",
+    "threads or retries of {subject} begin at one place far too often to be random",
     place="LEVEL",
 )
 RESULT_NAMES_OTHER_QUEUE = Signature(
@@ -289,6 +289,9 @@ STORED_BEFORE_AN_EARLIER_MESSAGE = Signature(
 NEVER_CALLED = Signature("callbacks.never-called", "callbacks", "{subject} never calls a callback")
 CALLED_MORE_THAN_ONCE = Signature(
     "callbacks.called-more-than-once", "callbacks", "{subject} calls a callback more than once"
+)
+CALLED_LATE = Signature(
+    "callbacks.called-late", "callbacks", "{subject} calls callbacks long after their answers have come"
 )
 NOT_KEPT_BACK = Signature("delay.not-kept-back", "delay", "a delayed message of {subject} is not kept back")
 OTHER_LEVEL = Signature("delay.other-level", "delay", "a delayed message of {subject} is kept back under another level")

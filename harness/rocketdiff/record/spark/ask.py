@@ -24,7 +24,8 @@ from rocketdiff.record.spark.questions.asked import (
 )
 from rocketdiff.record.spark.questions.rules_changed import rules_changed
 from rocketdiff.record.spark.questions.signature_history import signature_history
-from rocketdiff.record.storage.store import Batch, Snapshot
+from rocketdiff.record.storage.batch import Batch
+from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import Kept
 
 ORDERS = (OVER_TIME, OVER_RELEASES)

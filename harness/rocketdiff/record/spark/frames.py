@@ -14,7 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from rocketdiff.record.freshness import concluded, judgements
-from rocketdiff.record.storage.store import Batch, Snapshot
+from rocketdiff.record.storage.batch import Batch, files_in_json
+from rocketdiff.record.storage.compact import BRONZE
+from rocketdiff.record.storage.digests import require_as_committed
+from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import Kept, whole_schema
 
 
@@ -27,10 +30,12 @@ def spark_schema(schema: pa.Schema) -> StructType:
 def table(spark: SparkSession, snapshot: Snapshot, name: Kept, batches: Iterable[Batch] | None = None) -> DataFrame:
     """Return a table of the record, with columns month and batch."""
     schema = spark_schema(whole_schema(name))
-    root = snapshot.place.file_system()[1]
-    urls = [_url(snapshot, path, root) for path in snapshot.paths(name, batches)]
-    if not urls:
+    system, root = snapshot.place.file_system()
+    files = snapshot.files(name, batches)
+    if not files:
         return spark.createDataFrame([], schema)
+    require_as_committed(system, root, files)
+    urls = [_url(snapshot, f"{root}/{name}/{file.path}", root) for file in files]
     reader = spark.read.schema(schema).option("basePath", _url(snapshot, f"{root}/{name}", root))
     return reader.parquet(*urls).select(*schema.fieldNames())
 
@@ -84,16 +89,22 @@ def newest(runs: DataFrame, most: int) -> DataFrame:
     return runs.orderBy(F.col("created_ms").desc(), "run").limit(most)
 
 
-def units(runs: DataFrame, cases: DataFrame) -> DataFrame:
-    """
-    Return the cases of these runs, with where their rows lie.
+def parts(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+    """Out: path (of the files of a part below their tables), files (as JSON)."""
+    rows = [(path, files_in_json(files)) for path, files in snapshot.parts(BRONZE).items()]
+    return spark.createDataFrame(rows, "path string, files string")
 
-    In: run, month, batch, part; run, case, sends_planned, statements. Out: run, case, month, batch, part, statements.
+
+def units(runs: DataFrame, cases: DataFrame, parts: DataFrame) -> DataFrame:
     """
-    found = runs.select("run", "month", "batch", "part").join(
-        cases.select("run", "case", "statements"), on="run", how="inner"
-    )
-    return found.select("run", "case", "month", "batch", "part", "statements")
+    Return the cases of these runs, with the files that hold their rows.
+
+    In: run, month, batch, part; run, case, statements; path, files. Out: run, case, month, statements, files.
+    """
+    path = F.concat(F.lit("month="), "month", F.lit("/batch="), "batch", F.lit("/"), "part", F.lit(".parquet"))
+    held = runs.select("run", "month", path.alias("path")).join(F.broadcast(parts), on="path", how="left")
+    found = held.join(cases.select("run", "case", "statements"), on="run", how="inner")
+    return found.select("run", "case", "month", "statements", F.coalesce("files", F.lit("[]")).alias("files"))
 
 
 def to_conclude(runs: DataFrame, lacking: DataFrame, verdicts: DataFrame) -> DataFrame:

@@ -24,7 +24,9 @@ from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.ingest import FoundRun, identify, ingest
 from rocketdiff.record.judge import CaseUnit, check_units, judge_units
 from rocketdiff.record.spark import frames
-from rocketdiff.record.storage.files import PartWriter, RecordPlace
+from rocketdiff.record.storage.batch import StatedFile, files_from_json, files_in_json
+from rocketdiff.record.storage.digests import DamagedFile, damaged
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, check_files
 from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import COLUMNS, NEW_FILES, Kept, NewFile
 from rocketdiff.releases.jdk import find_java
@@ -139,19 +141,24 @@ class OnSpark:
         rows = self.spark.createDataFrame([(job,) for job in jobs], "job binary")
         return self._files(rows.repartition(self._tasks(len(jobs))), written)
 
+    def check_files(self, place: RecordPlace, files: Sequence[StatedFile]) -> list[str]:
+        def checked(batches: Batches) -> Batches:
+            for rows_of_files in batches:
+                some = (file for row in rows_of_files.to_pylist() for file in files_from_json(row["file"]))
+                yield _sentences(check_files(place, some))
+
+        rows = self.spark.createDataFrame([(files_in_json([file]),) for file in files], "file string")
+        spread = rows.repartition(self._tasks(len(files)))
+        return [row["wrong"] for row in _collected(spread.mapInArrow(checked, "wrong string"))]
+
     def check(self, snapshot: Snapshot) -> list[str]:
         place = snapshot.place
 
         def checked(batches: Batches) -> Batches:
             for rows_of_units in batches:
-                found = [
-                    {"wrong": text}
-                    for text in check_units(place, (CaseUnit(**row) for row in rows_of_units.to_pylist()))
-                ]
-                yield pa.RecordBatch.from_pylist(found, schema=pa.schema([pa.field("wrong", pa.string())]))
+                yield _sentences(check_units(place, (CaseUnit(**row) for row in rows_of_units.to_pylist())))
 
-        cases = frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add"))
-        rows = frames.units(frames.runs(self.spark, snapshot), cases)
+        rows = self._units(snapshot, frames.runs(self.spark, snapshot))
         tasks = TASKS_A_CORE * self.spark.sparkContext.defaultParallelism
         return [row["wrong"] for row in _collected(rows.repartition(tasks).mapInArrow(checked, "wrong string"))]
 
@@ -172,7 +179,7 @@ class OnSpark:
         chosen = frames.newest(self._lacking(snapshot, rules).where(same), most).persist()
         try:
             count, cases = chosen.agg(F.count(F.lit(1)), F.sum("cases")).collect()[0]
-            rows = frames.units(chosen, frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add")))
+            rows = self._units(snapshot, chosen)
             return self._files(rows.repartition(self._tasks(cases or 1)), judged), count
         finally:
             chosen.unpersist()
@@ -204,6 +211,10 @@ class OnSpark:
         finally:
             chosen.unpersist()
 
+    def _units(self, snapshot: Snapshot, runs: DataFrame) -> DataFrame:
+        cases = frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add"))
+        return frames.units(runs, cases, frames.parts(self.spark, snapshot))
+
     def _lacking(self, snapshot: Snapshot, rules: Mapping[str, str]) -> DataFrame:
         checks = frames.judged_checks(self.spark, snapshot, rules)
         return frames.lacking(frames.runs(self.spark, snapshot), checks, sorted(rules))
@@ -220,7 +231,14 @@ class OnSpark:
         return found.join(F.broadcast(chosen.select("run")), on="run", how="left_semi")
 
     def _files(self, rows: DataFrame, write: Callable[[Batches], Batches]) -> list[NewFile]:
-        return [_file(row) for row in _collected(rows.mapInArrow(write, frames.spark_schema(NEW_FILES)))]
+        def written(batches: Batches) -> Batches:
+            try:
+                yield from write(batches)
+            except DamagedFile as damage:  # raised by the driver; an exception of a task would lose its words
+                row = dict.fromkeys(NEW_FILES.names) | {"path": damage.seen}
+                yield pa.RecordBatch.from_pylist([row], schema=NEW_FILES)
+
+        return [_file(row) for row in _collected(rows.mapInArrow(written, frames.spark_schema(NEW_FILES)))]
 
     def _tasks(self, units: int) -> int:
         return max(1, min(units, TASKS_A_CORE * self.spark.sparkContext.defaultParallelism))
@@ -264,11 +282,19 @@ def _from_bytes(content: bytes) -> pa.Table:
     return pa.ipc.open_stream(content).read_all()
 
 
+def _sentences(found: Sequence[str]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(
+        [{"wrong": text} for text in found], schema=pa.schema([pa.field("wrong", pa.string())])
+    )
+
+
 def _batch_of(files: Sequence[NewFile]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([asdict(file) for file in files], schema=NEW_FILES)
 
 
 def _file(row: Mapping[str, Any]) -> NewFile:
+    if row["table"] is None:
+        raise damaged(row["path"])
     return NewFile(**{name: row[name] for name in NEW_FILES.names})
 
 

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from rocketdiff.record.storage.files import PartWriter, RecordPlace, path_in, read_run, texts
-from rocketdiff.record.storage.store import Batch, FileOfTable, Snapshot, batch_of, forget
+from rocketdiff.record.storage.batch import Batch, StatedFile
+from rocketdiff.record.storage.digests import require_as_committed
+from rocketdiff.record.storage.files import PartWriter, RecordPlace, below_table, read_run, texts
+from rocketdiff.record.storage.store import FileOfTable, Snapshot, batch_of, forget
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 
-BRONZE = (Kept.CASES, *TRACES.values())
-"""Tables of raw rows, besides ``runs``, whose rows name the part that holds them."""
+BRONZE = (Kept.CASES, *TRACES.values(), Kept.RUNS)
+"""Tables of raw rows; those of ``runs`` name the part that holds a run."""
 
 RUNS_A_PART = 256
 """With some 0.5 MB of Parquet per run, this gives files of about 128 MB."""
@@ -31,12 +32,11 @@ _MS_AN_HOUR = 3_600_000
 
 
 class Located(msgspec.Struct, frozen=True):
-    """A run and the location of its rows."""
+    """A run, and the files of the part that holds its rows."""
 
     run: str
     month: str
-    batch: str
-    part: str
+    files: tuple[StatedFile, ...]
 
 
 class CompactionJob(msgspec.Struct, frozen=True):
@@ -44,8 +44,8 @@ class CompactionJob(msgspec.Struct, frozen=True):
 
     runs: tuple[Located, ...] = ()
     table: str = ""
-    files: tuple[tuple[str, str], ...] = ()
-    """Month and path."""
+    files: tuple[tuple[str, StatedFile], ...] = ()
+    """Month and file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,16 @@ class CompactionPlan:
 
 
 def plans(snapshot: Snapshot) -> list[CompactionPlan]:
-    """Return one plan per kind with several batches. Judgements are merged only if rules and checks are equal."""
+    """
+    Return one plan per kind with several batches, or with one that states no digests of its files.
+
+    Judgements are merged only if rules and checks are equal.
+    """
     alike: defaultdict[object, list[Batch]] = defaultdict(list)
     for batch in snapshot.visible:
         kind = batch.kind.removeprefix("compact-")
         alike[kind, batch.scope, tuple(sorted(batch.rules.items())), batch.checks].append(batch)
-    return [_plan(snapshot, some) for some in alike.values() if len(some) > 1]
+    return [_plan(snapshot, some) for some in alike.values() if len(some) > 1 or some[0].files is None]
 
 
 def rewrite(place: RecordPlace, batch: str, job: bytes) -> tuple[NewFile, ...]:
@@ -72,9 +76,10 @@ def rewrite(place: RecordPlace, batch: str, job: bytes) -> tuple[NewFile, ...]:
     wanted, writer = msgspec.json.decode(job, type=CompactionJob), PartWriter(place, batch)
     for run in wanted.runs:
         _copy_run(place, writer, run)
-    system, _ = place.file_system()
-    for month, path in wanted.files:
-        with pq.ParquetFile(system.open_input_file(path)) as file:
+    system, root = place.file_system()
+    require_as_committed(system, root, [stated for _, stated in wanted.files])
+    for month, stated in wanted.files:
+        with pq.ParquetFile(system.open_input_file(f"{root}/{stated.table}/{stated.path}")) as file:
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group, columns=COLUMNS[Kept(wanted.table)].names)
                 writer.add(Kept(wanted.table), month, rows, set(texts(rows, "run")))
@@ -99,7 +104,7 @@ def left_behind(snapshot: Snapshot) -> list[str]:
     """Return batches without a commit: of commands that were killed, or are still at work."""
     known = {batch.batch for batch in snapshot.batches}
     tables = (table for table in Kept if table is not Kept.BATCHES)
-    return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)
+    return sorted({batch_of(file.path) for table in tables for file in snapshot.listed(table)} - known)
 
 
 def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> CompactionPlan:
@@ -114,23 +119,23 @@ def _runs(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[CompactionJo
     if not batches[0].kind.endswith("add"):
         return
     rows = snapshot.rows(Kept.RUNS, ["run", "month", "batch", "part"], batches).to_pylist()
+    parts = snapshot.parts(BRONZE)
     by_month: defaultdict[str, list[Located]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: str(row["run"])):
-        by_month[row["month"]].append(Located(**row))
+        files = parts[below_table(row["month"], row["batch"], row["part"])]
+        by_month[row["month"]].append(Located(row["run"], row["month"], files))
     for _, some in sorted(by_month.items()):
         yield from (CompactionJob(runs=tuple(some[at : at + RUNS_A_PART])) for at in range(0, len(some), RUNS_A_PART))
 
 
 def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[CompactionJob]:
-    names, (_, root) = {batch.batch for batch in batches}, snapshot.place.file_system()
-    tables = (table for table in Kept if table not in (Kept.BATCHES, Kept.RUNS, *BRONZE))
+    tables = (table for table in Kept if table not in (Kept.BATCHES, *BRONZE))
     for table in tables:
-        waiting: list[tuple[str, str]] = []
+        waiting: list[tuple[str, StatedFile]] = []
         size = 0
-        for file in snapshot.files(table):
-            if batch_of(file.path) in names:
-                waiting.append((file.path.partition("/")[0].removeprefix("month="), f"{root}/{table}/{file.path}"))
-                size += file.size
+        for file in snapshot.files(table, batches):
+            waiting.append((file.path.partition("/")[0].removeprefix("month="), file))
+            size += file.size
             if size >= BYTES_A_PART:
                 yield CompactionJob(table=table, files=tuple(waiting))
                 waiting, size = [], 0
@@ -139,15 +144,10 @@ def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[CompactionJ
 
 
 def _copy_run(place: RecordPlace, writer: PartWriter, one: Located) -> None:
-    system, _ = place.file_system()
-    for table in BRONZE:
-        path = path_in(place, table, one.month, one.batch, one.part)
-        (information,) = system.get_file_info([path])
-        if information.type is not pafs.FileType.NotFound:
-            rows = read_run(place, table, path, one.run)
-            if rows.num_rows:
-                writer.add(table, one.month, rows, [one.run], is_group=True)
-    row = read_run(place, Kept.RUNS, path_in(place, Kept.RUNS, one.month, one.batch, one.part), one.run)
-    column = row.column_names.index("part")
-    moved = row.set_column(column, "part", pa.array([writer.part] * row.num_rows, type=pa.string()))
-    writer.add(Kept.RUNS, one.month, moved, [one.run], is_group=True)
+    for file in one.files:
+        rows = read_run(place, file, one.run)
+        if file.table == Kept.RUNS:
+            column = rows.column_names.index("part")
+            rows = rows.set_column(column, "part", pa.array([writer.part] * rows.num_rows, type=pa.string()))
+        if rows.num_rows:
+            writer.add(Kept(file.table), one.month, rows, [one.run], is_group=True)

@@ -14,6 +14,8 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.record.storage.batch import RESTORE, StatedFile
+from rocketdiff.record.storage.digests import Hashed, flaw, require_as_committed
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
 
 ROWS_A_GROUP = 131_072
@@ -54,11 +56,6 @@ def _is_url(text: str) -> bool:
     return len(urlsplit(text).scheme) > 1
 
 
-def path_in(place: RecordPlace, table: Kept, month: str, batch: str, part: str) -> str:
-    """Return the path of a part of a table, in the file system of the place."""
-    return f"{place.file_system()[1]}/{table}/{below_table(month, batch, part)}"
-
-
 def below_table(month: str, batch: str, part: str) -> str:
     """Return the path of a part within its table, as Delta names it."""
     return f"month={month}/batch={batch}/{part}.parquet"
@@ -76,7 +73,7 @@ class PartWriter:
         self._batch = batch
         self.part = f"{batch}-{uuid.uuid4().hex[:12]}"
         self._writers: dict[tuple[Kept, str], pq.ParquetWriter] = {}
-        self._sinks: list[pa.NativeFile] = []
+        self._sinks: dict[tuple[Kept, str], tuple[pa.NativeFile, Hashed]] = {}
         self._waiting: defaultdict[tuple[Kept, str], list[pa.Table]] = defaultdict(list)
         self._rows: defaultdict[tuple[Kept, str], int] = defaultdict(int)
         self._runs: defaultdict[tuple[Kept, str], set[str]] = defaultdict(set)
@@ -94,7 +91,7 @@ class PartWriter:
         try:
             for writer in self._writers.values():
                 writer.close()
-            for sink in self._sinks:
+            for sink, _ in self._sinks.values():
                 sink.close()
         except OSError as problem:
             raise self._given_up(problem) from problem
@@ -121,8 +118,9 @@ class PartWriter:
             path = self._path(*key)
             self._system.create_dir(path.rpartition("/")[0], recursive=True)
             sink = self._system.open_output_stream(path)
-            self._sinks.append(sink)
-            self._writers[key] = pq.ParquetWriter(sink, COLUMNS[key[0]], compression="zstd")
+            self._sinks[key] = sink, Hashed(sink)
+            into = pa.PythonFile(self._sinks[key][1], mode="w")
+            self._writers[key] = pq.ParquetWriter(into, COLUMNS[key[0]], compression="zstd")
         return self._writers[key]
 
     def _path(self, table: Kept, month: str) -> str:
@@ -133,8 +131,8 @@ class PartWriter:
         (information,) = self._system.get_file_info([self._path(*key)])
         runs = self._runs[key] or {""}
         below = below_table(month, self._batch, self.part)
-        size = information.size or 0
-        return NewFile(str(table), below, month, self._batch, size, self._rows[key], min(runs), max(runs))
+        size, digest = information.size or 0, self._sinks[key][1].digest
+        return NewFile(str(table), below, month, self._batch, size, self._rows[key], min(runs), max(runs), digest)
 
 
 def cannot_write(problem: OSError) -> EnvironmentMissing:
@@ -146,13 +144,21 @@ def cannot_write(problem: OSError) -> EnvironmentMissing:
     )
 
 
+def check_files(place: RecordPlace, files: Iterable[StatedFile]) -> list[str]:
+    """Read every byte of these files; return what is wrong, one sentence each."""
+    system, root = place.file_system()
+    return [found for file in files if (found := flaw(system, root, file))]
+
+
 def read_rows(
-    place: RecordPlace, table: Kept, paths: Sequence[str], columns: Sequence[str], **keep: Sequence[str]
+    place: RecordPlace, table: Kept, files: Sequence[StatedFile], columns: Sequence[str], **keep: Sequence[str]
 ) -> pa.Table:
     """Read some columns of some files of a table in this process; ``keep``: wanted values by column."""
     schema = whole_schema(table)
-    if not paths:
+    if not files:
         return pa.schema([schema.field(name) for name in columns]).empty_table()
+    system, root = place.file_system()
+    require_as_committed(system, root, files)
     partitioning = ds.partitioning(pa.schema([(name, pa.string()) for name in PARTITION]), flavor="hive")
     wanted = None
     for name, values in keep.items():
@@ -160,11 +166,11 @@ def read_rows(
         wanted = condition if wanted is None else wanted & condition
     try:
         dataset = ds.dataset(
-            list(paths),
+            [f"{root}/{table}/{file.path}" for file in files],
             schema=schema,
             format="parquet",
             partitioning=partitioning if partition_of(table) else None,
-            filesystem=place.file_system()[0],
+            filesystem=system,
         )
         return dataset.to_table(columns=list(columns), filter=wanted)
     except (OSError, pa.ArrowException) as problem:
@@ -175,28 +181,36 @@ def read_rows(
         ) from problem
 
 
-def read_run(place: RecordPlace, table: Kept, path: str, run: str) -> pa.Table:
+def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
     """Return the rows of one run in a file; reads only row groups whose statistics admit the run."""
-    system, _ = place.file_system()
+    system, root = place.file_system()
+    require_as_committed(system, root, [file])
+    names = COLUMNS[Kept(file.table)].names
     try:
-        with pq.ParquetFile(system.open_input_file(path)) as file:
-            names = COLUMNS[table].names
-            groups = [number for number in range(file.num_row_groups) if _may_hold(file, number, run)]
-            rows = file.read_row_groups(groups, columns=names)
+        with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:
+            require_columns(opened.schema_arrow.names, names, file)
+            groups = [number for number in range(opened.num_row_groups) if _may_hold(opened, number, run)]
+            rows = opened.read_row_groups(groups, columns=names)
     except FileNotFoundError as problem:
         # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
         raise EnvironmentMissing(
-            f"the files of table {table} of the record where tasks run",
+            f"the files of table {file.table} of the record where tasks run",
             seen=str(problem)[:300],
             hint="rocketdiff record check",
         ) from problem
     except (OSError, ValueError, pa.ArrowException) as problem:
         raise TraceError(
-            f"a readable file of table {table} of the record",
+            f"a readable file {file.table}/{file.path} of the record",
             seen=" ".join(str(problem).split())[:300],
             hint="rocketdiff record check says what is damaged",
         ) from problem
     return rows.filter(pc.field("run") == run)
+
+
+def require_columns(seen: Sequence[str], names: Sequence[str], file: StatedFile) -> None:
+    """Raise TraceError for a file with other columns, which a reader would take for null; older ones have no digest."""
+    if list(seen) != list(names):
+        raise TraceError(f"columns {', '.join(names)} in {file.table}/{file.path}", seen=", ".join(seen), hint=RESTORE)
 
 
 def _may_hold(file: pq.ParquetFile, group: int, run: str) -> bool:

@@ -11,25 +11,32 @@ A killed command leaves the whole batch, or files that no reader uses and ``comp
 
 import json
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, Schema
+from deltalake import DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.schema import PrimitiveType
 from deltalake.transaction import AddAction, CommitProperties
 
-from rocketdiff import __version__
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
-from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows
+from rocketdiff.record.storage.batch import RESTORE, Batch, StatedFile, batch_from, row_of
+from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows, require_columns
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
 
 _NAME = "rocketdiff record"
+
+ADDED = ("files", "digest")
+"""Columns of ``batches`` that older releases do not write."""
+
+
+MOST_BATCH_FILES = 64
+"""Every command reads all files of ``batches``, a millisecond each; from so many on, they are merged."""
 
 
 class OthersWereFaster(Exception):
@@ -37,37 +44,13 @@ class OthersWereFaster(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """
-    What one command has added.
-
-    kind: add, judge, conclude, compact-… rules: digest of each check (``rules.py``); checks: the judged ones. scope: digest
-    of what else answers depend on. replaces: batches whose rows this batch now holds.
-    """
-
-    batch: str
-    kind: str
-    at_ms: int
-    rocketdiff: str
-    runs: int = 0
-    rules: dict[str, str] = field(default_factory=dict)
-    checks: tuple[str, ...] = ()
-    scope: str = ""
-    replaces: tuple[str, ...] = ()
-
-
-def new_batch(kind: str) -> Batch:
-    """Return a batch with the current time and a unique name."""
-    return Batch(uuid.uuid4().hex[:16], kind, time.time_ns() // 1_000_000, __version__)
-
-
-@dataclass(frozen=True, slots=True)
 class FileOfTable:
-    """A file of a table; path: relative to the table's folder."""
+    """A file that Delta lists in a table; path: relative to the table's folder. rows: None if the log does not say."""
 
     path: str
     size: int
     at_ms: int
+    rows: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +72,49 @@ class Snapshot:
         replaced = {name for batch in self.batches for name in batch.replaces}
         return tuple(batch for batch in self.batches if batch.batch not in replaced)
 
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return sum(batch.runs for batch in self.of("add"))
+
     def of(self, kind: str) -> tuple[Batch, ...]:
         """Visible batches of a kind, including compactions of that kind."""
         return tuple(batch for batch in self.visible if batch.kind in (kind, f"compact-{kind}"))
 
-    def files(self, table: Kept) -> list[FileOfTable]:
-        """By path, of any batch."""
+    def listed(self, table: Kept) -> list[FileOfTable]:
+        """Files of any batch, as Delta lists them, by path."""
         if table not in self._listed:
             opened = _opened(self.place, table)
             self._listed[table] = [] if opened is None else _files_of(opened)
         return self._listed[table]
 
+    def files(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[StatedFile]:
+        """Files of the given batches (default: all visible), by path: as the batches state them, if they do."""
+        wanted = list(self.visible if batches is None else batches)
+        older = {batch.batch for batch in wanted if batch.files is None}
+        found = [file for batch in wanted for file in batch.files or () if file.table == table]
+        if older:
+            listed = (file for file in self.listed(table) if batch_of(file.path) in older)
+            found += [StatedFile(table, file.path, file.size, "") for file in listed]
+        return sorted(found, key=lambda file: file.path)
+
     def paths(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[str]:
-        """Files of the given batches (default: all visible), as paths in the place's file system."""
-        names = {batch.batch for batch in (self.visible if batches is None else batches)}
+        """Paths of files in the place's file system."""
         root = f"{self.place.file_system()[1]}/{table}"
-        return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
+        return [f"{root}/{file.path}" for file in self.files(table, batches)]
+
+    def parts(self, tables: Iterable[Kept]) -> dict[str, tuple[StatedFile, ...]]:
+        """Return the files of each part of the visible batches, by the part's path below its tables."""
+        found: defaultdict[str, list[StatedFile]] = defaultdict(list)
+        for table in tables:
+            for file in self.files(table):
+                found[file.path].append(file)
+        return {path: tuple(files) for path, files in found.items()}
 
     def rows(
         self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
     ) -> pa.Table:
-        return read_rows(self.place, table, self.paths(table, batches), columns, **keep)
+        return read_rows(self.place, table, self.files(table, batches), columns, **keep)
 
 
 def batch_of(path: str) -> str:
@@ -136,10 +141,25 @@ def look_or_make(place: RecordPlace) -> Snapshot:
 
 def _seen(place: RecordPlace, opened: DeltaTable) -> Snapshot:
     _require_version(opened)
-    paths = [f"{place.file_system()[1]}/{Kept.BATCHES}/{file.path}" for file in _files_of(opened)]
-    rows = read_rows(place, Kept.BATCHES, paths, COLUMNS[Kept.BATCHES].names).to_pylist()
-    batches = sorted((_batch(row) for row in rows), key=lambda one: (one.at_ms, one.batch))
-    return Snapshot(place, opened.version(), tuple(batches))
+    batches = [batch for file in _files_of(opened) for batch in read_batches(place, file)]
+    return Snapshot(place, opened.version(), tuple(sorted(batches, key=lambda one: (one.at_ms, one.batch))))
+
+
+def read_batches(place: RecordPlace, file: FileOfTable) -> list[Batch]:
+    """Read a file of table ``batches``, whose rows have digests, and whose number of rows is in the log."""
+    system, root = place.file_system()
+    where = f"file {Kept.BATCHES}/{file.path}"
+    try:
+        with pq.ParquetFile(system.open_input_file(f"{root}/{Kept.BATCHES}/{file.path}")) as opened:
+            found, rows = opened.schema_arrow.names, opened.read().to_pylist()
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        raise TraceError(f"a readable {where}", seen=_in_a_line(problem), hint=RESTORE) from problem
+    names = COLUMNS[Kept.BATCHES].names
+    if found != names[: -len(ADDED)]:
+        require_columns(found, names, StatedFile(Kept.BATCHES, file.path, file.size, ""))
+    if file.rows not in (None, len(rows)):
+        raise TraceError(f"{file.rows} rows in {where}", seen=f"{len(rows)}", hint=RESTORE)
+    return [batch_from(row, where=where) for row in rows]
 
 
 def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
@@ -149,6 +169,7 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
     Raises OthersWereFaster if another batch was committed since the snapshot; these files then belong to no batch.
     """
     _require_seen(snapshot.place, files)
+    snapshot = _with_columns(snapshot)
     by_table: defaultdict[Kept, list[NewFile]] = defaultdict(list)
     for file in files:
         by_table[Kept(file.table)].append(file)
@@ -156,22 +177,24 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
         _append(snapshot.place, table, [_action(file) for file in some])
     # Batches are ordered by commit, even if the clock was set back.
     last_ms = max((known.at_ms for known in snapshot.batches), default=0)
-    _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1)))
+    stated = tuple(StatedFile(file.table, file.path, file.size, file.digest) for file in files)
+    _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1), files=stated))
+    gather_batches(snapshot.place, MOST_BATCH_FILES)
 
 
-def lost_files(snapshot: Snapshot) -> list[str]:
-    """Return one sentence per file of a visible batch that is missing or truncated, as in a half-copied record."""
-    names, (system, root) = {batch.batch for batch in snapshot.visible}, snapshot.place.file_system()
-    wrong = []
-    for table in (kept for kept in Kept if kept is not Kept.BATCHES):
-        files = [file for file in snapshot.files(table) if batch_of(file.path) in names]
-        there = system.get_file_info([f"{root}/{table}/{file.path}" for file in files])
-        wrong += [
-            f"file {table}/{file.path} has {seen.size or 0} of {file.size} bytes"
-            for file, seen in zip(files, there, strict=True)
-            if seen.size != file.size
-        ]
-    return wrong
+def _with_columns(snapshot: Snapshot) -> Snapshot:
+    """Give table ``batches`` of a record of an older release the columns that were added since."""
+    opened = _opened(snapshot.place, Kept.BATCHES, snapshot.version)
+    assert opened is not None, "looked at before"
+    has = {column.name for column in opened.schema().fields}
+    added = [Field(name, PrimitiveType("string")) for name in ADDED if name not in has]
+    if not added:
+        return snapshot
+    try:
+        opened.alter.add_columns(added)
+    except CommitFailedError as problem:
+        raise OthersWereFaster from problem
+    return replace(snapshot, version=opened.version())
 
 
 def forget(place: RecordPlace, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
@@ -191,11 +214,12 @@ def forget(place: RecordPlace, table: Kept, unwanted: Callable[[FileOfTable], bo
     return len(opened.vacuum(keep_hours, dry_run=False, enforce_retention_duration=False, full=True))
 
 
-def gather_batches(place: RecordPlace) -> None:
-    """Merge the files of table ``batches``, to which each command adds one."""
+def gather_batches(place: RecordPlace, least: int = 2) -> None:
+    """Merge the files of table ``batches``, to which each command adds one, if there are so many."""
     opened = _opened(place, Kept.BATCHES)
-    if opened is not None:
-        opened.optimize.compact()
+    if opened is not None and len(_files_of(opened)) >= least:
+        with suppress(CommitFailedError):  # another command was faster
+            opened.optimize.compact()
 
 
 def _require_seen(place: RecordPlace, files: Sequence[NewFile]) -> None:
@@ -213,12 +237,9 @@ def _require_seen(place: RecordPlace, files: Sequence[NewFile]) -> None:
 
 def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
     place = snapshot.place
-    row = asdict(batch) | {"rules": msgspec.json.encode(batch.rules, order="sorted").decode()}
     system, root = place.file_system()
     name = f"{batch.batch}.parquet"
-    rows = pa.Table.from_pylist(
-        [row | {"checks": list(batch.checks), "replaces": list(batch.replaces)}], schema=COLUMNS[Kept.BATCHES]
-    )
+    rows = pa.Table.from_pylist([row_of(batch)], schema=COLUMNS[Kept.BATCHES])
     path = f"{root}/{Kept.BATCHES}/{name}"
     try:
         with system.open_output_stream(path) as sink:
@@ -226,7 +247,7 @@ def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
     except OSError as problem:
         raise cannot_write(problem) from problem
     (information,) = system.get_file_info([path])
-    file = NewFile(Kept.BATCHES, name, "", "", information.size or 0, 1, batch.batch, batch.batch)
+    file = NewFile(Kept.BATCHES, name, "", "", information.size or 0, 1, "", "", "")
     opened = _opened(place, Kept.BATCHES, snapshot.version)
     assert opened is not None, "looked at before"
     properties = CommitProperties(max_commit_retries=0)
@@ -238,7 +259,10 @@ def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
         system.delete_file(path)
         raise OthersWereFaster from problem
     except DeltaError as problem:
-        raise _not_taken(Kept.BATCHES, 1, problem) from problem
+        # What follows a commit, such as a checkpoint, may fail alone.
+        if not any(listed.path == name for listed in _files_of(DeltaTable(place.folder(Kept.BATCHES)))):
+            system.delete_file(path)
+            raise _not_taken(Kept.BATCHES, 1, problem) from problem
 
 
 def _append(place: RecordPlace, table: Kept, actions: list[AddAction]) -> None:
@@ -254,14 +278,14 @@ def _append(place: RecordPlace, table: Kept, actions: list[AddAction]) -> None:
 def _not_taken(table: Kept, files: int, problem: Exception) -> EnvironmentMissing:
     return EnvironmentMissing(
         f"table {table} of the record to take {files} files",
-        seen=" ".join(str(problem).split())[:300],
+        seen=_in_a_line(problem),
         hint="repeat the command: nothing was added",
     )
 
 
 def _action(file: NewFile) -> AddAction:
     stats: dict[str, object] = {"numRecords": file.rows}
-    if file.first_run and file.table != Kept.BATCHES:
+    if file.first_run:
         stats |= {"minValues": {"run": file.first_run}, "maxValues": {"run": file.last_run}}
     partition: dict[str, str | None] = {}
     if partition_of(Kept(file.table)):
@@ -275,21 +299,30 @@ def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> Delt
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
-        raise TraceError(
-            f"table {table} of a record at {place.url}",
-            seen=" ".join(str(problem).split())[:300],
-            hint="restore the folder from a copy, or name another with --record",
-        ) from problem
+        raise _damaged(f"table {table} of a record at {place.url}", problem) from problem
+
+
+def _damaged(what: str, problem: Exception) -> TraceError:
+    return TraceError(
+        what, seen=_in_a_line(problem), hint="restore the folder from a copy, or name another with --record"
+    )
+
+
+def _in_a_line(problem: Exception) -> str:
+    """Delta's errors have lines of its own stack after the first."""
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
 
 
 def _files_of(opened: DeltaTable) -> list[FileOfTable]:
-    rows = (
-        pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "modification_time"]).to_pylist()
+    try:
+        rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
+    except (DeltaError, OSError) as problem:
+        raise _damaged(f"the log of {opened.table_uri}", problem) from problem
+    files = (
+        FileOfTable(unquote(row["path"]), row["size_bytes"], row["modification_time"], row.get("num_records"))
+        for row in rows
     )
-    return sorted(
-        (FileOfTable(unquote(row["path"]), row["size_bytes"], row["modification_time"]) for row in rows),
-        key=lambda one: one.path,
-    )
+    return sorted(files, key=lambda one: one.path)
 
 
 def _made(place: RecordPlace, table: Kept) -> DeltaTable:
@@ -321,10 +354,3 @@ def _require_version(opened: DeltaTable) -> None:
             seen=f"{version} at {opened.table_uri}",
             hint="use the rocketdiff that made it, or add the runs to a new record",
         )
-
-
-def _batch(row: dict[str, object]) -> Batch:
-    rules = msgspec.json.decode(str(row["rules"] or "{}"))
-    return msgspec.convert(
-        row | {"rules": rules, "checks": row["checks"] or (), "replaces": row["replaces"] or ()}, Batch
-    )

@@ -47,6 +47,9 @@ PARTITION = ("month", "batch")
 TRACES: dict[TableName, Kept] = {table: Kept(table.value) for table in TableName}
 """The record's table for each table of a run."""
 
+SILVER = (Kept.SIGNATURES, Kept.DIFFERENCES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS, Kept.BARS)
+"""Tables of facts, which ``judged`` counts."""
+
 _TEXT, _LONG = pa.string(), pa.int64()
 
 
@@ -76,7 +79,8 @@ _MEASURE = pa.struct(
 
 COLUMNS: dict[Kept, pa.Schema] = {
     # rules: digest by check, as JSON. checks: the judged ones. scope: digest of what else an answer depends on.
-    # replaces: batches whose rows this batch holds in larger files.
+    # replaces: batches whose rows this batch holds in larger files. files: those of the batch, as JSON (``batch.py``);
+    # digest: of the row. Both are null in rows of older releases.
     Kept.BATCHES: _columns(
         batch=_TEXT,
         kind=_TEXT,
@@ -87,6 +91,8 @@ COLUMNS: dict[Kept, pa.Schema] = {
         checks=pa.list_(_TEXT),
         scope=_TEXT,
         replaces=pa.list_(_TEXT),
+        files=_TEXT,
+        digest=_TEXT,
     ),
     # part: name of the files that hold the run's rows. manifest: run.json unchanged.
     Kept.RUNS: _columns(
@@ -175,12 +181,13 @@ class NewFile:
     rows: int
     first_run: str
     last_run: str
+    digest: str
 
 
 NEW_FILES = pa.schema(
     [
         (name, _LONG if name in {"size", "rows"} else _TEXT)
-        for name in ("table", "path", "month", "batch", "size", "rows", "first_run", "last_run")
+        for name in ("table", "path", "month", "batch", "size", "rows", "first_run", "last_run", "digest")
     ]
 )
 """Schema in which a task returns the files it has written."""

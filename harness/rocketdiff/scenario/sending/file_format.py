@@ -25,7 +25,7 @@ class WorkloadPart(Part):
     """A closed loop of sends with due times."""
 
     mode: ModeName = "sync"
-    call: CallName = "plain"
+    call: CallName | Annotated[list[CallName], Field(min_length=1)] = "plain"
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     rate_per_s: Annotated[float, Field(gt=0, le=5_000, allow_inf_nan=False)]
     duration_s: Seconds
@@ -35,6 +35,11 @@ class WorkloadPart(Part):
     keys: Annotated[list[Text], Field(min_length=1)] | None = None
     tags: Annotated[list[Text], Field(min_length=1)] | None = None
     properties: dict[Text, Text] = {}
+
+    @property
+    def calls(self) -> tuple[SendKind, ...]:
+        """One or several calls in the file."""
+        return tuple(map(SendKind, [self.call] if isinstance(self.call, str) else self.call))
 
     @property
     def delay_levels(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """The workload of a scenario file, checked, as a value."""
 
-from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.scenario.sending.file_format import WorkloadPart
 from rocketdiff.scenario.sending.workload import Workload
 
@@ -18,7 +18,7 @@ def workload_of(part: WorkloadPart) -> Workload:
         threads=part.threads,
         rate_per_s=part.rate_per_s,
         duration_s=part.duration_s,
-        call=SendKind(part.call),
+        calls=part.calls,
         arguments=arguments,
         body_bytes=(part.body_bytes,) if isinstance(part.body_bytes, int) else tuple(part.body_bytes),
         mode=SendMode(part.mode),

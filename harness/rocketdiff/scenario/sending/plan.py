@@ -38,7 +38,7 @@ def sending_plan(workload: Workload, name: str, seed: int) -> Plan:
             send=number,
             thread=number % workload.threads,
             due_ns=int((number + (1 - _JITTER) * phase + _JITTER * random.random()) * slot_ns),
-            kind=workload.call,
+            kind=_in_turn(workload.calls, number),
             argument=_argument(workload, number, random),
             body_bytes=_in_turn(workload.body_bytes, number),
             mode=workload.mode,

@@ -11,6 +11,7 @@ from rocketdiff.core.tables.topology import Topology
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.sending.file_format import WorkloadPart
+from rocketdiff.scenario.sending.workload import freest
 
 _BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
 """Calls of gRPC clients."""
@@ -24,13 +25,21 @@ def require_workload(workload: WorkloadPart, topology: Topology, topology_name: 
 
 
 def _require_consistent(workload: WorkloadPart, source: YamlSource) -> None:
-    if workload.arguments is not None and not SendKind(workload.call).has_argument:
+    if workload.arguments is not None and not any(call.has_argument for call in workload.calls):
         raise refused(
             source.place,
             ("workload", "arguments"),
             expected="arguments only with call: queue, selector or group",
-            seen=f"call: {workload.call}",
+            seen=f"call: {', '.join(workload.calls)}",
             hint="remove arguments, or choose the call",
+        )
+    if len(set(workload.calls)) > 1 and SendMode(workload.mode) is not SendMode.SYNC:
+        raise refused(
+            source.place,
+            ("workload", "call"),
+            expected="several calls with mode: sync",
+            seen=f"mode: {workload.mode}, call: {', '.join(workload.calls)}",
+            hint="what is known of sends that are not waited for depends on their one call",
         )
     sends = workload.rate_per_s * workload.duration_s
     if sends < workload.threads:
@@ -46,7 +55,7 @@ def _require_consistent(workload: WorkloadPart, source: YamlSource) -> None:
 def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
     """Raise UsageError for messages that clients or brokers refuse."""
     is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(workload.delay_levels)
-    if SendKind(workload.call) is SendKind.BATCH and not is_plain:
+    if SendKind.BATCH in workload.calls and not is_plain:
         raise refused(
             source.place,
             ("workload", "call"),
@@ -71,7 +80,7 @@ def sending_of(
     """Return what determines the knowable facts about a scenario's cases."""
     return Sending(
         SendMode(workload.mode),
-        SendKind(workload.call),
+        freest(workload.calls),
         settings.send_latency_fault_enable,
         is_delayed=any(workload.delay_levels),
         loses_a_broker=any(fault.kind in TAKE_A_SERVER for fault in faults),
@@ -83,16 +92,16 @@ def _require_spoken(workload: WorkloadPart, topology: Topology, topology_name: s
     """Raise UsageError for sends of another protocol: gRPC in a topology with a proxy, remoting in all others."""
     is_proxied = topology.has_proxies
     if is_proxied and (
-        SendKind(workload.call) not in _BY_GRPC or workload.mode == "oneway" or any(workload.delay_levels)
+        not _BY_GRPC.issuperset(workload.calls) or workload.mode == "oneway" or any(workload.delay_levels)
     ):
         raise refused(
             source.place,
             ("workload",),
             expected="call: plain or group, mode: sync or async, and no delay_level, in a topology with a proxy",
-            seen=f"call: {workload.call}, mode: {workload.mode}, delay_level: {workload.delay_level}",
+            seen=f"call: {', '.join(workload.calls)}, mode: {workload.mode}, delay_level: {workload.delay_level}",
             hint="clients that speak gRPC have no other calls",
         )
-    if not is_proxied and SendKind(workload.call) is SendKind.GROUP:
+    if not is_proxied and SendKind.GROUP in workload.calls:
         hint = "only clients that speak gRPC have message groups; call: selector is the remoting equivalent"
         seen = f"call: group in {topology_name}"
         raise refused(source.place, ("workload", "call"), expected="a topology with a proxy", seen=seen, hint=hint)

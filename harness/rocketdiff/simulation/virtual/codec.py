@@ -123,11 +123,13 @@ class ScriptCodec:
             raise MQClientException("no route", answer.code)
         return answer.route
 
-    def heartbeat(self, _producer_groups: Sequence[str]) -> Question:
+    def heartbeat(self, _producer_groups: Sequence[str], _consumers: Sequence[object]) -> Question:
         return None
 
-    def unregister(self, _producer_group: str) -> Question:
+    def unregister(self, _group: str) -> Question:
         return None
+
+    unregister_consumer = unregister
 
     def probe(self, _topic: str) -> Question:
         return None

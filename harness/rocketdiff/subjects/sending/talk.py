@@ -2,8 +2,8 @@
 What a producer is asked to send, and the order of what it may report of it. Pure: the clock is a parameter.
 
 Routes after setup; after go routes, attempts and sends. Within a thread, sends are answered once, in plan order, each
-after its attempts. Asynchronous sends are answered in any order. Their attempts and callbacks may follow the answer, even
-after done, because the client continues until shutdown.
+after its attempts. Asynchronous sends are answered in any order. Their attempts and callbacks may follow the answer. These
+and routes may come even after done, because the client continues until shutdown.
 """
 
 from dataclasses import dataclass
@@ -138,8 +138,8 @@ class SendingTalk:
         return None
 
     def _take_route(self, route: RouteSeen, stage: Stage, now_ns: int) -> None:
-        if stage not in (Stage.PREPARING, Stage.READY, Stage.RUNNING):
-            raise broken("out-of-order", "routes between setup and done", f"a route in stage {stage.name}")
+        if stage < Stage.PREPARING:
+            raise broken("out-of-order", "routes after setup", f"a route in stage {stage.name}")
         require_claim(self._transcript.hello, ROUTES, f"route {route.route}")
         expected = len(self._transcript.routes) + 1
         if route.route != expected:

@@ -77,6 +77,9 @@ class KnownRoutes:
             else:
                 del self.addresses[broker]
 
+    def route(self, topic: str) -> TopicRoute | None:
+        return self._routes.get(topic)
+
     def master(self, broker: str) -> str | None:
         """Return the address of a broker's master, None if unknown (findBrokerAddressInPublish)."""
         return self.addresses.get(broker, {}).get(MASTER_ID)
@@ -87,7 +90,9 @@ class KnownRoutes:
         return (address for address in map(self.master, brokers) if address is not None)
 
     def members(self) -> list[str]:
-        return [address for members in self.addresses.copy().values() for address in members.values()]
+        """Return the addresses of masters and slaves, in Java's order."""
+        brokers = hash_order(self.addresses.copy(), buckets=_FIRST_BUCKETS, concurrent=True)
+        return [address for broker in brokers for address in self.addresses.get(broker, {}).values()]
 
     def is_known(self, address: str) -> bool:
         return address in self.members()

@@ -8,8 +8,9 @@ from rocketdiff.analysis.sending.checks.storage.duplication import Duplication
 from rocketdiff.analysis.sending.send_view import Copy
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from tests.analysis.builders import S, made, signatures, tried
+from tests.analysis.builders import S, fault, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
     ASYNC,
     CANDIDATE,
@@ -19,6 +20,7 @@ from tests.analysis.sending.checks.builders import (
     REFUSED,
     SLOW,
     at,
+    copied,
     facts_alone,
 )
 
@@ -86,6 +88,27 @@ def test_example_names_allowed_and_existing_copies() -> None:
         reported["duplication.stored-more-than-attempted"].observed
         == "1 copy in broker-b queue 0, 1 copy in broker-b queue 1"
     )
+
+
+KEPT = copied(queue_id=2, REAL_QID="0")
+
+
+@pytest.mark.parametrize(
+    ("faults", "kept", "wanted"),
+    [
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT,), []),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT, KEPT), TOO_MANY),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (), TOO_MANY),
+        ((fault(10 * S, 14 * S, FaultKind.KILL, "broker-a"),), (KEPT,), TOO_MANY),
+        ((PAUSE,), (KEPT,), TOO_MANY),
+    ],
+)
+def test_a_killed_broker_delivers_delayed_messages_again(
+    faults: tuple[FaultRecord, ...], kept: tuple[Copy, ...], wanted: list[str]
+) -> None:
+    """On a broker that was killed, a delayed message counts as often as it was kept back, not delivered."""
+    side = replace(made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE]), kept=kept)
+    assert signatures(facts_alone(Duplication, side, faults=faults)) == wanted
 
 
 NO_CONNECTION = tried(11 * S, 11 * S + 1, CONNECT)

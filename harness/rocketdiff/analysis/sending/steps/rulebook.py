@@ -69,7 +69,7 @@ class ArmRules:
         return summary is None or summary.witness == CLIENT
 
     def sending(self) -> Sending | None:
-        """What determines how much can be known of this arm; None if nothing was sent. A case has one mode and one call."""
+        """What determines how much can be known of this arm; None if nothing was sent. Several calls are synchronous."""
         sends = self.trace.tables.get((TableName.SENDS, self.arm))
         if sends is None or not sends.num_rows:
             return None

@@ -57,11 +57,9 @@ def places(sightings: DataFrame) -> DataFrame:
     In: ``asked.sightings``. Out: its columns and before_run, before_pair, asked_before, seen_before, asked_after, seen_after
     (this run included), g2.
     """
-    ordered = Window.partitionBy(*KEY).orderBy("place", "run")
-    before, after = (
-        ordered.rowsBetween(Window.unboundedPreceding, -1),
-        ordered.rowsBetween(0, Window.unboundedFollowing),
-    )
+    # A frame of following rows would be summed anew at each row: quadratic in the length of a line.
+    whole, ordered = Window.partitionBy(*KEY), Window.partitionBy(*KEY).orderBy("place", "run")
+    before = ordered.rowsBetween(Window.unboundedPreceding, -1)
     each = F.lit(1)
     counted = sightings.withColumns(
         {
@@ -69,8 +67,8 @@ def places(sightings: DataFrame) -> DataFrame:
             "before_pair": F.lag("pair").over(ordered),
             "asked_before": F.count(each).over(before),
             "seen_before": F.coalesce(F.sum("seen").over(before), F.lit(0)),
-            "asked_after": F.count(each).over(after),
-            "seen_after": F.sum("seen").over(after),
+            "asked_after": F.count(each).over(whole) - F.count(each).over(before),
+            "seen_after": F.sum("seen").over(whole) - F.coalesce(F.sum("seen").over(before), F.lit(0)),
         }
     )
     return counted.withColumn("g2", _g2())

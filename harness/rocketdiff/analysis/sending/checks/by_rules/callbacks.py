@@ -1,5 +1,5 @@
 """
-Was the callback of every asynchronous send called exactly once?
+Was the callback of every asynchronous send called exactly once, when its answer had come (``late_callbacks``)?
 
 Counts calls within the limit ``callback_limit_ms``, which covers every attempt with its timeout and the seconds in
 which a client scans for timeouts. By rule some releases lose a callback (4.0.0: a given queue after a failure; up to
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.sending.checks.by_rules.late_callbacks import LateCallbacks
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -94,4 +95,4 @@ def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
     return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Callbacks,), evaluate=evaluate)
+CODE: SendCheck = CheckCode(NAME, observers=(Callbacks, LateCallbacks), evaluate=evaluate)

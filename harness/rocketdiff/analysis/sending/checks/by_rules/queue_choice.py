@@ -10,6 +10,7 @@ import numpy as np
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.sending.checks.by_rules.index_resets import IndexResets
 from rocketdiff.analysis.sending.checks.by_rules.publish_lists import PublishLists
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import judged_evidence, note_differences, note_met
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import StartPositions, pooled
@@ -92,7 +93,7 @@ def _legal_share(sends: CalmSends) -> Floats:
 
 CODE: SendCheck = CheckCode(
     NAME,
-    observers=(QueueChoice, PublishLists, StartPositions),
+    observers=(QueueChoice, PublishLists, StartPositions, IndexResets),
     evaluate=evaluate,
     pooled=pooled,
     calm=(

@@ -14,6 +14,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import pools_by_pair
 from rocketdiff.analysis.fault_windows import first_fault_ns
+from rocketdiff.analysis.sending.checks.by_rules.index_resets import concentrations as resets
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -86,14 +87,15 @@ def _layout(trace: CaseTrace) -> Layout | None:
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
-    """Return where starts fell over all sound cases; empty where too few could show anything."""
+    """Return where starts and retries fell over all sound cases; empty where too few could show anything."""
     pools = pools_by_pair(cases, lambda _facts: True)
     return tuple(evidence for pair, pool in pools.items() for evidence in _pool(pair, pool))
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
-    counts = tuple(count for count in _concentrations(pool) if _could_be_noticed(count))
-    if len(pool) > 1 and counts:
+    starts = _concentrations(pool) if len(pool) > 1 else ()
+    counts = tuple(count for count in (*starts, *resets(pool)) if _could_be_noticed(count))
+    if counts:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),
             case=f"pooled/starts/{pair}",

@@ -5,11 +5,12 @@ Examines every send against all queues. Each attempt may leave one copy in its q
 broker is resumed) unless it certainly failed, so several copies after several attempts are only counted. A divergence
 is a queue with more copies than such attempts, or with a copy but no attempt. Where releases confuse answers
 (asynchronous sends up to 4.6.1, near a fault), a refusal may belong to another message, so a refused attempt may have
-left a copy too. Confusion explains nothing else, because requests are seen as they are written.
+left a copy too. Confusion explains nothing else, because requests are seen as they are written. A broker that is killed
+and restarted delivers delayed messages again (it notes every 10 s how far it is), so there the kept-back copies count.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -23,6 +24,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import STORED_ELSEWHERE_THAN_CLAIMED, STORED_MORE_THAN_ATTEMPTED
 from rocketdiff.core.tables.topology import topology_named
 
@@ -39,6 +41,7 @@ class Duplication(CaseObserver):
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._is_proxied = topology_named(context.entry.topology).has_proxies
+        self._killed = {fault.node for fault in context.times.faults if fault.kind is FaultKind.KILL}
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -59,7 +62,7 @@ class Duplication(CaseObserver):
         if self._is_proxied:
             self._account_in_all(send, side)
             return
-        stored = Counter((copy.broker, copy.queue_id) for copy in copies)
+        stored = Counter(self._places(side))
         claimed = {(attempt.broker, attempt.queue_id) for attempt in attempts}
         may_hold = Counter(
             (attempt.broker, attempt.queue_id) for attempt in attempts if not self._certainly_failed(side, attempt)
@@ -84,6 +87,16 @@ class Duplication(CaseObserver):
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
             observed = ", ".join(_copies(stored[place], place) for place in astray)
             self._collector.differ(STORED_ELSEWHERE_THAN_CLAIMED, send, side, expected=expected, observed=observed)
+
+    def _places(self, side: SendView) -> Iterator[tuple[str, int]]:
+        """Broker and queue of each copy that a request stored."""
+        for copy in side.copies or ():
+            if not (side.kept and copy.broker in self._killed):
+                yield copy.broker, copy.queue_id
+        for kept in side.kept:
+            queue_id = kept.carried().get("REAL_QID", "")
+            if kept.broker in self._killed and queue_id.isdigit():
+                yield kept.broker, int(queue_id)
 
     def _account_in_all(self, send: AlignedSend, side: SendView) -> None:
         """Behind a proxy, which chooses the queue, count copies over all queues."""

@@ -1,0 +1,221 @@
+"""One live push consumer on a live client: its requests as frames, and the producer that sends failed messages again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocketmq_reference.api.message import Message
+from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
+from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
+from rocketmq_reference.client.background import Background, Task
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen
+from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
+from rocketmq_reference.client.consuming.pulling import Pulling
+from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.effects import Body, Running
+from rocketmq_reference.client.memory import ProducerMemory, Thread
+from rocketmq_reference.client.publishing import PublishLists, known_routes
+from rocketmq_reference.client.sending import Sender
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.host.assembly import LiveClient, live_client
+from rocketmq_reference.host.channels import Question, question_of
+from rocketmq_reference.host.codec import vip_address
+from rocketmq_reference.remoting import consuming, requests
+from rocketmq_reference.remoting.answers import PullAnswer, expect_success, parse_offset, parse_pull
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.properties import (
+    DELAY,
+    MAX_RECONSUME_TIMES,
+    RECONSUME_TIME,
+    RETRY_TOPIC,
+)
+from rocketmq_reference.rules.consumer.allocation import STRATEGIES
+from rocketmq_reference.rules.consumer.concurrent import FIRST_RETRY_LEVEL
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.tape import RandomTape
+
+_INNER_GROUP = "CLIENT_INNER_PRODUCER"
+_FIRST_COMMIT_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LiveConsumer:
+    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return."""
+
+    client: LiveClient
+    memory: ConsumerMemory
+    committing: Committing
+    rebalancing: Rebalancing
+    pulling: Pulling
+
+    def begin(self) -> Body:
+        """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
+        for topic in self.memory.subscriptions:
+            yield from self.client.routes.refresh(topic)
+        if (yield from self.client.background.beat_all()):
+            self.rebalancing.wake()
+
+    def drop_all(self) -> None:
+        """Give every queue up without a commit, so that results of calls under way are thrown away."""
+        for of in list(self.memory.process):
+            self.memory.drop(of)
+
+
+def live_consumer(
+    name_servers: Sequence[str],
+    group: str,
+    dialect: Dialect,
+    settings: ConsumerSettings,
+    listen: Listen,
+    observer: Observer | None,
+    access: Access = OPEN,
+) -> LiveConsumer:
+    """Make a consumer on a client of its own, whose background tasks are not started yet."""
+    known = known_routes(dialect, None)
+    sizes = {CONSUME: settings.consume_thread_nums}
+    client = live_client(
+        name_servers, group, dialect, settings, known, access, sizes=sizes, instance=settings.instance_name
+    )
+    host, remoting, background = client.host, client.remoting, client.background
+    memory = ConsumerMemory(group, client.client_id, settings, observer)
+    codec = FrameConsumeCodec(memory, settings, access)
+    committing = Committing(memory, client.routes, remoting, codec)
+    resender = _Resender(client, dialect, memory, settings, access)
+    concurrent = Concurrent(memory, host, remoting, codec, committing, listen, resender.resend)
+    moved = _Moved()
+    pulling = Pulling(memory, host, remoting, codec, committing, concurrent.deliver, moved)
+    rebalancing = Rebalancing(
+        memory,
+        host,
+        client.routes,
+        remoting,
+        codec,
+        committing,
+        background,
+        STRATEGIES[settings.allocation],
+        RandomTape(),
+        settings.mq_client_api_timeout_ms,
+        pulling.begin,
+    )
+    moved.rebalancing = rebalancing
+    client.memory.roles.append(memory)
+    client.memory.consumers.append(memory)
+    _serve(client, background, rebalancing)
+    interval_ms = settings.persist_consumer_offset_interval_ms
+    background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    return LiveConsumer(client, memory, committing, rebalancing, pulling)
+
+
+def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
+    """Start a round when a broker reports other members, and when one has taken a heartbeat on a new connection."""
+
+    def wake(_asked: Command, _thread: Thread) -> Running[Command | None]:
+        rebalancing.wake()
+        return None
+        yield  # a coroutine without waits
+
+    client.remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, wake)
+    background.on_greeted = rebalancing.wake
+
+
+class _Moved:
+    """Gives a queue with a wrong offset up and asks for a round, which begins it anew."""
+
+    rebalancing: Rebalancing
+
+    def __call__(self, of: TopicQueue) -> Body:
+        yield from self.rebalancing.give_up(of)
+        self.rebalancing.wake()
+
+
+class _Resender:
+    """The producer inside a consumer (its group is CLIENT_INNER_PRODUCER)."""
+
+    def __init__(
+        self, client: LiveClient, dialect: Dialect, memory: ConsumerMemory, own: ConsumerSettings, access: Access
+    ) -> None:
+        self._memory = memory
+        self._thread = Thread("resend")
+        settings = ProducerSettings(serialization=own.serialization)
+        producer = ProducerMemory(dialect, settings, RandomTape)
+        lists = PublishLists(producer, client.routes)
+        codec = FrameSendCodec(dialect, settings, _INNER_GROUP, access.credentials)
+        self._sender = Sender(producer, client.host, lists, client.remoting, codec, HeardAttempts(None), vip_address)
+        client.memory.roles.append(lists)
+        client.memory.producer_groups.append(_INNER_GROUP)
+
+    def resend(self, message: StoredMessage) -> Running[None]:
+        """Send a failed message to the retry topic, whatever delay the listener asked for (5.2.0 to 5.5.0)."""
+        times = message.reconsume_times
+        properties = {
+            **message.properties,
+            RETRY_TOPIC: message.properties.get(RETRY_TOPIC, message.topic),
+            RECONSUME_TIME: str(times + 1),
+            MAX_RECONSUME_TIMES: str(self._memory.settings.most_reconsume_times),
+            DELAY: str(FIRST_RETRY_LEVEL + times),
+        }
+        again = Message(RETRY_PREFIX + self._memory.group, message.body, properties=properties, flag=message.flag)
+        yield from self._sender.send(again, self._thread)
+
+
+class FrameConsumeCodec:
+    """ConsumeCodec of one consumer; with credentials every request is signed."""
+
+    def __init__(self, memory: ConsumerMemory, settings: ConsumerSettings, access: Access) -> None:
+        self._memory = memory
+        self._serialization = settings.serialization
+        self._credentials = access.credentials
+
+    def consumer_ids(self) -> Question:
+        return self._asked(consuming.list_consumer_ids(self._memory.group, serialization=self._serialization))
+
+    def read_ids(self, answer: Command) -> list[str]:
+        return consuming.parse_consumer_ids(answer)
+
+    def query_offset(self, of: TopicQueue) -> Question:
+        topic, (broker, queue_id) = of
+        group, serialization = self._memory.group, self._serialization
+        return self._asked(consuming.query_offset(group, topic, broker, queue_id, serialization=serialization))
+
+    def read_committed(self, answer: Command) -> int | None:
+        return consuming.parse_committed(answer)
+
+    def max_offset(self, of: TopicQueue) -> Question:
+        return self._asked(requests.get_max_offset(of.topic, of.queue.queue_id, serialization=self._serialization))
+
+    def read_offset(self, answer: Command) -> int:
+        return parse_offset(answer)
+
+    def update_offset(self, of: TopicQueue, offset: int) -> Question:
+        topic, (broker, queue_id) = of
+        group, serialization = self._memory.group, self._serialization
+        command = consuming.update_offset(group, topic, broker, queue_id, offset, serialization=serialization)
+        return self._asked(command)
+
+    def pull(self, asked: consuming.Pull) -> Question:
+        return self._asked(consuming.pull(asked, serialization=self._serialization))
+
+    def read_pull(self, answer: Command) -> PullAnswer:
+        return parse_pull(answer)
+
+    def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
+        command = consuming.send_back(
+            self._memory.group,
+            message.physical_offset,
+            delay_level,
+            self._memory.settings.most_reconsume_times,
+            topic=message.topic,
+            message_id=message.offset_message_id,
+            broker=broker,
+            serialization=self._serialization,
+        )
+        return self._asked(command)
+
+    def expect_success(self, answer: Command) -> Command:
+        return expect_success(answer)
+
+    def _asked(self, command: Command) -> Question:
+        return question_of(command, self._credentials)

@@ -1,0 +1,90 @@
+"""
+The live push consumer: its life cycle; the rules make every decision.
+
+Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 5.2.0 to 5.3.3. Clustering and concurrent listeners only.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Self
+
+from rocketmq_reference.api.checks import check_group
+from rocketmq_reference.api.consuming import live_consumer
+from rocketmq_reference.api.settings import ConsumerSettings
+from rocketmq_reference.client.consuming.concurrent import Listen
+from rocketmq_reference.client.consuming.memory import Observer
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.versions import mq_version
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX
+from rocketmq_reference.rules.dialect import Dialect
+
+_NS_PER_MS = 1_000_000
+
+FIRST_RELEASE = "5.2.0"
+"""The first release whose consumers are imitated."""
+
+
+class PushConsumer:
+    """
+    A consumer that behaves as the Java client of the dialect's releases.
+
+    listener: called in up to ``consume_thread_nums`` threads at once. observer: sees allocations, offsets and owned queues.
+    Raises ValueError for a dialect before FIRST_RELEASE.
+    """
+
+    def __init__(
+        self,
+        name_servers: Sequence[str],
+        group: str,
+        dialect: Dialect,
+        listener: Listen,
+        settings: ConsumerSettings | None = None,
+        observer: Observer | None = None,
+        *,
+        access: Access = OPEN,
+    ) -> None:
+        if mq_version(dialect.releases.first) < mq_version(FIRST_RELEASE):
+            raise ValueError(f"expected a dialect from {FIRST_RELEASE} on, saw {dialect.name}")
+        self.group = group
+        self._parts = live_consumer(
+            name_servers, group, dialect, settings or ConsumerSettings(), listener, observer, access
+        )
+        self._is_started = False
+
+    @property
+    def client_id(self) -> str:
+        return self._parts.client.client_id
+
+    def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
+        """Consume a topic; expression: tags separated by ``||``. Before the start."""
+        version = time.time_ns() // _NS_PER_MS
+        self._parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
+        self._parts.client.routes.known.want(topic)
+
+    def start(self) -> Self:
+        """
+        Join the group.
+
+        Raises MQClientException for an illegal group or a second start, IllegalStateException if no name server answers.
+        """
+        check_group(self.group)
+        if self._is_started:
+            raise MQClientException("The PushConsumer service state not OK, maybe started once")
+        self._is_started = True
+        self.subscribe(RETRY_PREFIX + self.group)
+        client = self._parts.client
+        client.host.post(client.background.start)
+        client.host.post(self._parts.rebalancing.start)
+        client.host.run(self._parts.begin())
+        return self
+
+    def shutdown(self) -> None:
+        """Leave the group: commit, unregister, close all connections. Messages under way are consumed again by others."""
+        client = self._parts.client
+        client.host.post(self._parts.rebalancing.stop)
+        client.host.post(self._parts.pulling.stop)
+        client.host.run(self._parts.committing.commit_all())
+        client.shutdown(unregister_client=self._is_started)
+        client.host.post(self._parts.drop_all)

@@ -1,0 +1,1 @@
+"""A push consumer between the rules, as coroutines."""

@@ -1,0 +1,124 @@
+"""Concurrent consumption: calls of the listener, and what follows each (ConsumeMessageConcurrentlyService, from 5.2.0)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.codec import ConsumeCodec
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body, Host, Running
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.properties import RETRY_TOPIC
+from rocketmq_reference.rules.consumer import concurrent as rules
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+
+CONSUME = "consume"
+"""The pool that calls the listener."""
+
+Messages = Sequence[StoredMessage]
+
+
+class Listen(Protocol):
+    """The application's listener, called with messages of one queue; it may raise anything."""
+
+    def __call__(self, messages: Messages, of: TopicQueue, context: ConsumeContext, /) -> ConsumeStatus | None: ...
+
+
+Resend = Callable[[StoredMessage], Running[None]]
+"""Sends a failed message by the client's own producer, because its broker did not take it back. Raises like a send."""
+
+
+class Concurrent:
+    """Calls of one member's listener; messages of a queue begin in the order of their offsets and may end in any order."""
+
+    def __init__(
+        self,
+        memory: ConsumerMemory,
+        host: Host,
+        remoting: Remoting[Any, Any],
+        codec: ConsumeCodec[Any, Any],
+        committing: Committing,
+        listen: Listen,
+        resend: Resend,
+    ) -> None:
+        self._memory = memory
+        self._host = host
+        self._remoting = remoting
+        self._codec = codec
+        self._committing = committing
+        self._listen = listen
+        self._resend = resend
+        self._pool = host.worker(CONSUME)
+        self._delays = host.worker("consume-delays")
+
+    def deliver(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages) -> None:
+        size = self._memory.settings.consume_message_batch_max_size
+        for begin in range(0, len(messages), size):
+            self._pool.submit(partial(self._consume, of, queue, messages[begin : begin + size]))
+
+    def _consume(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> Body:
+        if queue.is_dropped:
+            return
+        shown = [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]
+        context = ConsumeContext()
+        status = yield from self._host.outside(partial(self._call, shown, of, context))
+        if not queue.is_dropped:  # else the result is thrown away, and the next owner consumes them again
+            yield from self._settle(of, queue, messages, shown, status, context)
+
+    def _call(self, messages: Messages, of: TopicQueue, context: ConsumeContext) -> ConsumeStatus | None:
+        try:
+            return self._listen(messages, of, context)
+        except Exception:  # noqa: BLE001 - an exception of the application is a failed message
+            return None
+
+    def _settle(
+        self,
+        of: TopicQueue,
+        queue: ProcessQueue[StoredMessage],
+        messages: Messages,
+        shown: Messages,
+        status: ConsumeStatus | None,
+        context: ConsumeContext,
+    ) -> Body:
+        first_failed = rules.acknowledged(status, context, len(messages))
+        kept: set[int] = set()
+        for place in range(first_failed, len(messages)):
+            is_back = yield from self._send_back(shown[place], of, context.delay_level)
+            if not is_back:
+                kept.add(place)
+        if kept:
+            again = [
+                replace(messages[place], reconsume_times=messages[place].reconsume_times + 1) for place in sorted(kept)
+            ]
+            job = partial(self._again, of, queue, again)
+            self._delays.schedule(self._host.now_ms + rules.LOCAL_RETRY_MS, job)
+        offset = queue.remove([message for place, message in enumerate(messages) if place not in kept])
+        if offset is not None and not queue.is_dropped:
+            self._committing.update(of, offset)
+
+    def _again(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> None:
+        self._pool.submit(partial(self._consume, of, queue, messages))
+
+    def _send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
+        """Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack)."""
+        try:
+            address = self._committing.master_of(of)
+            if address is not None:
+                question = self._codec.send_back(message, of.queue.broker, delay_level)
+                answer = yield from self._remoting.invoke(address, rules.SEND_BACK_TIMEOUT_MS, question)
+                self._codec.expect_success(answer)
+                return True
+        except FAILURES:
+            pass
+        try:
+            yield from self._resend(message)
+        except FAILURES:
+            return False
+        return True

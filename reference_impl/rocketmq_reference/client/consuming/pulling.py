@@ -1,0 +1,156 @@
+"""The pull loop of one member (PullMessageService, DefaultMQPushConsumerImpl.pullMessage, from 5.2.0)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rocketmq_reference.client.codec import FAILURES, AsyncEnd
+from rocketmq_reference.client.consuming.codec import ConsumeCodec
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body, Host, Worker
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
+from rocketmq_reference.remoting.consuming import Pull
+from rocketmq_reference.remoting.errors import MQBrokerException
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.properties import TAGS
+from rocketmq_reference.rules.client.route import MASTER_ID
+from rocketmq_reference.rules.consumer import pull_loop as rules
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+
+Deliver = Callable[[TopicQueue, ProcessQueue[StoredMessage], Sequence[StoredMessage]], None]
+"""Gets the messages of an answer, in the order of their offsets."""
+
+
+@dataclass(slots=True)
+class PullRequest:
+    """The one request of a queue that is under way or waits for its turn."""
+
+    of: TopicQueue
+    queue: ProcessQueue[StoredMessage]
+    next_offset: int
+
+
+class Pulling:
+    """One thread takes the requests in turn, another delays them. on_moved: gets a queue whose offset was wrong."""
+
+    def __init__(
+        self,
+        memory: ConsumerMemory,
+        host: Host,
+        remoting: Remoting[Any, Any],
+        codec: ConsumeCodec[Any, Any],
+        committing: Committing,
+        deliver: Deliver,
+        on_moved: Callable[[TopicQueue], Body],
+    ) -> None:
+        self._memory = memory
+        self._host = host
+        self._remoting = remoting
+        self._codec = codec
+        self._committing = committing
+        self._deliver = deliver
+        self._on_moved = on_moved
+        self._loop: Worker = host.worker("pull")
+        self._delays: Worker = host.worker("pull-delays")
+        self._is_stopped = False
+
+    def begin(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], offset: int) -> None:
+        """Pull from a new queue."""
+        self._later(PullRequest(of, queue, offset), rules.FIRST_PULL_DELAY_MS)
+
+    def stop(self) -> None:
+        self._is_stopped = True
+
+    def _now(self, request: PullRequest) -> None:
+        self._loop.submit(lambda own: self._pull(request, own))
+
+    def _later(self, request: PullRequest, delay_ms: int) -> None:
+        def due(_own: Thread) -> None:
+            self._now(request)
+
+        self._delays.schedule(self._host.now_ms + delay_ms, due)
+
+    def _pull(self, request: PullRequest, own: Thread) -> Body:
+        memory, queue = self._memory, request.queue
+        if queue.is_dropped or self._is_stopped:
+            return
+        queue.last_pull_ms = self._host.now_ms
+        if rules.is_held_back(queue, memory.settings):
+            self._later(request, rules.FLOW_CONTROL_MS)
+            return
+        try:
+            broker_id = memory.brokers.get(request.of, MASTER_ID)
+            address = yield from self._committing.address_of(request.of, broker_id)
+            question = self._codec.pull(self._asked(request, address))
+            yield from self._remoting.invoke_async(
+                address,
+                rules.CLIENT_TIMEOUT_MS,
+                question,
+                lambda end, _: self._ended(request, end),
+                own,
+                is_retry=False,
+            )
+        except FAILURES:
+            self._later(request, rules.delay_after_failure_ms(None, memory.settings))
+
+    def _asked(self, request: PullRequest, address: str) -> Pull:
+        memory, (topic, (broker, queue_id)) = self._memory, request.of
+        commit = memory.offsets.get(request.of)
+        # A slave is never told an offset.
+        has_commit = commit is not None and commit > 0 and address == self._committing.master_of(request.of)
+        return Pull(
+            group=memory.group,
+            topic=topic,
+            broker=broker,
+            queue_id=queue_id,
+            offset=request.next_offset,
+            max_messages=memory.settings.pull_batch_size,
+            max_bytes=rules.BATCH_BYTES,
+            commit=commit if has_commit else None,
+            suspend_ms=rules.BROKER_SUSPEND_MS,
+            version=memory.subscriptions[topic].version,
+        )
+
+    def _ended(self, request: PullRequest, end: AsyncEnd) -> Body:
+        try:
+            if end.error is not None:
+                raise end.error
+            answer = self._codec.read_pull(end.answer)
+        except FAILURES as error:
+            code = error.code if isinstance(error, MQBrokerException) else None
+            self._later(request, rules.delay_after_failure_ms(code, self._memory.settings))
+            return
+        self._memory.brokers[request.of] = answer.suggested_broker
+        if answer.status is PullStatus.OFFSET_ILLEGAL:
+            yield from self._repair(request, answer.next_offset)
+            return
+        request.next_offset = answer.next_offset
+        if answer.status is PullStatus.FOUND:
+            self._found(request, answer)
+            return
+        if not len(request.queue):
+            self._committing.update(request.of, request.next_offset)
+        self._now(request)
+
+    def _found(self, request: PullRequest, answer: PullAnswer) -> None:
+        tags = self._memory.subscriptions[request.of.topic].tags
+        wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
+        if wanted:
+            request.queue.put(wanted)
+            self._deliver(request.of, request.queue, wanted)
+        interval_ms = self._memory.settings.pull_interval_ms
+        if wanted and interval_ms:
+            self._later(request, interval_ms)
+        else:
+            self._now(request)
+
+    def _repair(self, request: PullRequest, offset: int) -> Body:
+        """Go on at the offset that the broker suggests, with a new queue (OFFSET_ILLEGAL, from 5.2.0 at once)."""
+        request.queue.is_dropped = True
+        self._committing.freeze(request.of, offset)
+        yield from self._committing.commit(request.of)
+        yield from self._on_moved(request.of)

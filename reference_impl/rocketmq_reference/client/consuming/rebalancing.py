@@ -1,0 +1,165 @@
+"""Rounds of rebalancing of one member, in a thread of their own (RebalanceService, RebalanceImpl, from 5.2.0)."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rocketmq_reference.client.background import Background
+from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.codec import ConsumeCodec
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.client.route import MASTER_ID
+from rocketmq_reference.rules.consumer.allocation import Strategy, ids_in_java_order, in_java_order
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.rebalance import Rounds
+from rocketmq_reference.rules.java import hash_order
+from rocketmq_reference.rules.tape import Tape
+
+_FIRST_BUCKETS = 16
+_NS_PER_MS = 1_000_000
+
+
+class Rebalancing:
+    """on_new: gets each queue that the member begins to work on, with its first offset, after a round of its topic."""
+
+    def __init__(
+        self,
+        memory: ConsumerMemory,
+        host: Host,
+        routes: Routes,
+        remoting: Remoting[Any, Any],
+        codec: ConsumeCodec[Any, Any],
+        committing: Committing,
+        background: Background,
+        strategy: Strategy,
+        tape: Tape,
+        api_timeout_ms: int,
+        on_new: Callable[[TopicQueue, ProcessQueue[StoredMessage], int], None],
+    ) -> None:
+        self._memory = memory
+        self._host = host
+        self._routes = routes
+        self._remoting = remoting
+        self._codec = codec
+        self._committing = committing
+        self._background = background
+        self._strategy = strategy
+        self._tape = tape
+        self._api_timeout_ms = api_timeout_ms
+        self._on_new = on_new
+        self._signal = Signal()
+        self._is_notified = False
+        self._is_stopped = False
+
+    def start(self) -> None:
+        self._host.worker("rebalance").submit(self._run)
+
+    def wake(self) -> None:
+        """Ask for a round; several requests before it are one."""
+        self._is_notified = True
+        self._host.give(self._signal)
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        self._host.give(self._signal)
+
+    def give_up(self, of: TopicQueue) -> Body:
+        """Stop working on a queue: commit its offset, then forget it (removeUnnecessaryMessageQueue)."""
+        self._memory.process[of].is_dropped = True
+        yield from self._committing.commit(of)
+        self._committing.forget(of)
+        if of in self._memory.process:
+            self._memory.drop(of)
+
+    def _run(self, _own: Thread) -> Body:
+        rounds = Rounds(self._memory.settings, self._host.now_ms)
+        while not self._is_stopped:
+            if not self._is_notified:
+                yield Wait(self._signal, self._host.now_ms + rounds.wait_ms)
+            self._is_notified = False
+            self._signal = Signal()
+            if not self._is_stopped and rounds.is_due(self._host.now_ms):
+                balanced = yield from self._round()
+                rounds.ended(self._host.now_ms, balanced=balanced)
+
+    def _round(self) -> Running[bool]:
+        balanced = True
+        for topic in hash_order(list(self._memory.subscriptions), buckets=_FIRST_BUCKETS, concurrent=True):
+            try:
+                balanced &= yield from self._rebalance(topic)
+            except FAILURES:
+                balanced = False
+        return balanced
+
+    def _rebalance(self, topic: str) -> Running[bool]:
+        """Bring the member's queues of a topic in line with its share; True if it works on exactly its share afterwards."""
+        queues = self._memory.queues.get(topic)
+        if queues is None and not topic.startswith(RETRY_PREFIX):
+            yield from self._announce(topic)
+        ids = yield from self._ids(topic)
+        if queues is None or ids is None:
+            return True
+        ordered, members = in_java_order(queues), ids_in_java_order(ids)
+        if not ordered or not members:
+            return False  # the strategy throws
+        share = self._strategy(topic, ordered, members, self._memory.client_id)
+        if self._memory.observer is not None:
+            self._memory.observer.allocated(topic, members, ordered, share)
+        if (yield from self._take_share(topic, share)):
+            yield from self._announce(topic)
+        return set(share) == self._memory.working_on(topic)
+
+    def _ids(self, topic: str) -> Running[list[str] | None]:
+        """Ask a random broker of the topic for the ids of the group (findConsumerIdList); None without an answer."""
+        address = self._any_broker(topic)
+        if address is None:
+            yield from self._routes.refresh(topic)
+            address = self._any_broker(topic)
+        if address is None:
+            return None
+        try:
+            answer = yield from self._remoting.invoke(address, self._api_timeout_ms, self._codec.consumer_ids())
+            return self._codec.read_ids(answer)
+        except FAILURES:
+            return None
+
+    def _any_broker(self, topic: str) -> str | None:
+        route = self._routes.known.route(topic)
+        if route is None or not route.brokers:
+            return None
+        members = list(route.brokers.values())[self._tape.below(len(route.brokers))]
+        return members.get(MASTER_ID) or next(iter(members.values()), None)
+
+    def _take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
+        memory, changed = self._memory, False
+        for of, queue in [item for item in memory.process.items() if item[0].topic == topic]:
+            if of.queue not in share or queue.is_pull_expired(self._host.now_ms):
+                yield from self.give_up(of)
+                changed = True
+        begun: list[tuple[TopicQueue, ProcessQueue[StoredMessage], int]] = []
+        for of in (TopicQueue(topic, queue) for queue in share):
+            if of in memory.process:
+                continue
+            self._committing.forget(of)
+            try:
+                offset = yield from self._committing.first_offset(of)
+            except FAILURES:
+                continue  # its next round tries again
+            memory.take(of, queue := ProcessQueue(self._host.now_ms))
+            begun.append((of, queue, offset))
+        for of, queue, offset in begun:
+            self._on_new(of, queue, offset)
+        return changed or bool(begun)
+
+    def _announce(self, topic: str) -> Body:
+        """Tell every broker that the member's queues have changed: a new version, and heartbeats (messageQueueChanged)."""
+        self._memory.renew(topic, time.time_ns() // _NS_PER_MS)
+        yield from self._background.beat_all()

@@ -1,0 +1,178 @@
+"""
+Requests of consumers as commands, and their answers as values.
+
+Read in the header classes of 5.3.3 under org.apache.rocketmq.remoting.protocol.header and in protocol.heartbeat.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocketmq_reference.remoting.answers import expect_success
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.frames import Command, Serialization
+from rocketmq_reference.remoting.json_text import read_json
+
+_COMMIT, _SUSPEND = 0b01, 0b10
+"""Flags of a pull: it commits an offset; the broker may hold it (PullSysFlag)."""
+
+EVERYTHING = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One topic of a group, with a tag expression; version: when it was made or its queues last changed (ms since 1970)."""
+
+    topic: str
+    expression: str
+    version: int
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The wanted tags, empty for all (FilterAPI.buildSubscriptionData)."""
+        if self.expression in ("", EVERYTHING):
+            return ()
+        return tuple(tag.strip() for tag in self.expression.split("||") if tag.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroup:
+    """A group as heartbeats name it (ConsumerData)."""
+
+    name: str
+    consume_from_where: str
+    subscriptions: tuple[Subscription, ...]
+
+    def as_json(self, hash_of: Callable[[str], int]) -> dict[str, object]:
+        """hash_of: Java's hash of a tag, by which brokers filter."""
+        return {
+            "consumeFromWhere": self.consume_from_where,
+            "consumeType": "CONSUME_PASSIVELY",
+            "groupName": self.name,
+            "messageModel": "CLUSTERING",
+            "subscriptionDataSet": [
+                {
+                    "classFilterMode": False,
+                    "codeSet": [hash_of(tag) for tag in one.tags],
+                    "expressionType": "TAG",
+                    "subString": one.expression,
+                    "subVersion": one.version,
+                    "tagsSet": list(one.tags),
+                    "topic": one.topic,
+                }
+                for one in self.subscriptions
+            ],
+            "unitMode": False,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """
+    A pull of one queue, from ``offset`` (PullMessageRequestHeader).
+
+    commit: offset to commit, None for none. suspend_ms: how long the broker may hold it.
+    """
+
+    group: str
+    topic: str
+    broker: str
+    queue_id: int
+    offset: int
+    max_messages: int
+    max_bytes: int
+    commit: int | None
+    suspend_ms: int
+    version: int
+
+
+def pull(asked: Pull, *, serialization: Serialization) -> Command:
+    """Pull messages of a queue; answer: parse_pull."""
+    fields = {
+        "consumerGroup": asked.group,
+        "topic": asked.topic,
+        "queueId": str(asked.queue_id),
+        "queueOffset": str(asked.offset),
+        "maxMsgNums": str(asked.max_messages),
+        "sysFlag": str(_SUSPEND if asked.commit is None else _SUSPEND | _COMMIT),
+        "commitOffset": str(asked.commit or 0),
+        "suspendTimeoutMillis": str(asked.suspend_ms),
+        "subVersion": str(asked.version),
+        "maxMsgBytes": str(asked.max_bytes),
+        "expressionType": "TAG",
+        "bname": asked.broker,
+    }
+    return Command(RequestCode.PULL_MESSAGE, fields, serialization=serialization)
+
+
+def query_offset(group: str, topic: str, broker: str, queue_id: int, *, serialization: Serialization) -> Command:
+    """Ask for a group's committed offset; answer: parse_committed."""
+    fields = {**_queue_of(group, topic, queue_id), "bname": broker}
+    return Command(RequestCode.QUERY_CONSUMER_OFFSET, fields, serialization=serialization)
+
+
+def update_offset(
+    group: str, topic: str, broker: str, queue_id: int, offset: int, *, serialization: Serialization
+) -> Command:
+    """Commit a group's offset."""
+    fields = {**_queue_of(group, topic, queue_id), "commitOffset": str(offset), "bname": broker}
+    return Command(RequestCode.UPDATE_CONSUMER_OFFSET, fields, serialization=serialization)
+
+
+def list_consumer_ids(group: str, *, serialization: Serialization) -> Command:
+    """Ask for the ids of a group's members; answer: parse_consumer_ids."""
+    return Command(RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group}, serialization=serialization)
+
+
+def send_back(
+    group: str,
+    physical_offset: int,
+    delay_level: int,
+    max_reconsume_times: int,
+    *,
+    topic: str,
+    message_id: str,
+    broker: str,
+    serialization: Serialization,
+) -> Command:
+    """Hand a failed message back to its broker (ConsumerSendMsgBackRequestHeader); answer: expect_success."""
+    fields = {
+        "group": group,
+        "offset": str(physical_offset),
+        "delayLevel": str(delay_level),
+        "originMsgId": message_id,
+        "originTopic": topic,
+        "unitMode": "false",
+        "maxReconsumeTimes": str(max_reconsume_times),
+        "bname": broker,
+    }
+    return Command(RequestCode.CONSUMER_SEND_MSG_BACK, fields, serialization=serialization)
+
+
+def unregister_consumer(client_id: str, group: str, *, serialization: Serialization) -> Command:
+    """Unregister a client's consumer from a broker; answer: expect_success."""
+    fields = {"clientID": client_id, "consumerGroup": group}
+    return Command(RequestCode.UNREGISTER_CLIENT, fields, serialization=serialization)
+
+
+def parse_committed(answer: Command) -> int | None:
+    """
+    Return a committed offset; None if the broker knows none (QUERY_NOT_FOUND).
+
+    Raises MQBrokerException for any other error answer.
+    """
+    if answer.code == ResponseCode.QUERY_NOT_FOUND:
+        return None
+    return int(expect_success(answer).ext_fields["offset"])
+
+
+def parse_consumer_ids(answer: Command) -> list[str]:
+    """
+    Return the ids of a group's members, one for each registered connection, so that ids may repeat.
+
+    Raises MQBrokerException for an error answer, which also a broker that does not know the group gives.
+    """
+    return [str(one) for one in read_json(expect_success(answer).body).get("consumerIdList") or ()]
+
+
+def _queue_of(group: str, topic: str, queue_id: int) -> dict[str, str]:
+    return {"consumerGroup": group, "topic": topic, "queueId": str(queue_id)}

@@ -1,0 +1,37 @@
+"""When a member pulls from a queue, and what follows an answer (DefaultMQPushConsumerImpl.pullMessage, from 5.2.0)."""
+
+from typing import Any
+
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+
+BROKER_SUSPEND_MS = 15_000
+"""How long a broker holds a pull without messages."""
+
+CLIENT_TIMEOUT_MS = 30_000
+BATCH_BYTES = 256 * 1024
+"""Bytes that a pull asks for at most (pullBatchSizeInBytes)."""
+
+FIRST_PULL_DELAY_MS = 500
+"""Delay of a new queue's first pull (dispatchPullRequest)."""
+
+FLOW_CONTROL_MS = 50
+BROKER_FLOW_CONTROL_MS = 20
+"""Delay after an answer FLOW_CONTROL (from 5.1.0)."""
+
+_FLOW_CONTROL = 215
+_MIB = 1024 * 1024
+
+
+def is_held_back(queue: ProcessQueue[Any], settings: ConsumeSettings) -> bool:
+    """True if the member has as many messages as it may, and pulls again after FLOW_CONTROL_MS; every limit is strict."""
+    return (
+        len(queue) > settings.pull_threshold_for_queue
+        or queue.bytes // _MIB > settings.pull_threshold_size_for_queue_mib
+        or queue.span > settings.consume_concurrently_max_span
+    )
+
+
+def delay_after_failure_ms(code: int | None, settings: ConsumeSettings) -> int:
+    """code: of the broker's answer, None without one."""
+    return BROKER_FLOW_CONTROL_MS if code == _FLOW_CONTROL else settings.pull_time_delay_when_exception_ms

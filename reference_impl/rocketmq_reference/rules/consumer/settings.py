@@ -1,0 +1,39 @@
+"""Settings of a push consumer that its rules read, under the client's names in snake case and with its defaults."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ConsumeFromWhere(StrEnum):
+    """Where a group without an offset begins, as heartbeats name it (ConsumeFromWhere)."""
+
+    LAST = "CONSUME_FROM_LAST_OFFSET"
+    FIRST = "CONSUME_FROM_FIRST_OFFSET"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeSettings:
+    """
+    Defaults of DefaultMQPushConsumer from 5.2.0 on; times in milliseconds.
+
+    max_reconsume_times: −1 for the default, 16. rebalance_wait_interval_ms, rebalance_min_interval_ms: system properties there
+    (rocketmq.client.rebalance.waitInterval, minInterval).
+    """
+
+    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.LAST
+    consume_thread_nums: int = 20
+    consume_message_batch_max_size: int = 1
+    pull_batch_size: int = 32
+    pull_interval_ms: int = 0
+    pull_threshold_for_queue: int = 1_000
+    pull_threshold_size_for_queue_mib: int = 100
+    consume_concurrently_max_span: int = 2_000
+    max_reconsume_times: int = -1
+    pull_time_delay_when_exception_ms: int = 1_000
+    persist_consumer_offset_interval_ms: int = 5_000
+    rebalance_wait_interval_ms: int = 20_000
+    rebalance_min_interval_ms: int = 1_000
+
+    @property
+    def most_reconsume_times(self) -> int:
+        return 16 if self.max_reconsume_times == -1 else self.max_reconsume_times

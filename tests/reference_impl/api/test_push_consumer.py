@@ -1,0 +1,240 @@
+"""The live push consumer on scripted brokers: what it delivers, commits, hands back and gives up."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.api.settings import ConsumerSettings
+from rocketmq_reference.client.consuming.memory import OffsetEvent
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.sending import parse_send_fields
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
+from tests.reference_impl.consuming_broker import ConsumerBroker
+from tests.reference_impl.fake_broker import Answer, FakeCluster
+
+OK = ConsumeStatus.CONSUME_SUCCESS
+FIRST = ConsumeFromWhere.FIRST
+T0 = TopicQueue("T", Queue("broker-a", 0))
+
+
+@dataclass
+class Group:
+    """One member of a group G on broker-a, with a listener that remembers."""
+
+    broker: ConsumerBroker
+    cluster: FakeCluster
+    answer: Callable[[StoredMessage, ConsumeContext], ConsumeStatus | None] = lambda _message, _context: OK
+    seen: list[tuple[str, str, int]] = field(default_factory=list)
+    events: list[tuple[OffsetEvent, TopicQueue, int | None]] = field(default_factory=list)
+    shares: list[tuple[str, int]] = field(default_factory=list)
+    owned: list[TopicQueue] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(
+        self, messages: Sequence[StoredMessage], _of: TopicQueue, context: ConsumeContext
+    ) -> ConsumeStatus | None:
+        (message,) = messages
+        with self.lock:
+            self.seen.append((message.topic, message.body.decode(), message.reconsume_times))
+        return self.answer(message, context)
+
+    def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
+        assert len(ids) == len(self.broker.ids)
+        assert set(share) <= set(queues)
+        self.shares.append((topic, len(share)))
+
+    def offset_seen(self, event: OffsetEvent, of: TopicQueue, value: int | None) -> None:
+        self.events.append((event, of, value))
+
+    def owns(self, queues: Sequence[TopicQueue]) -> None:
+        self.owned = list(queues)
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < deadline, (self.seen, self.events, self.shares, self.owned)
+            time.sleep(0.002)
+
+    @contextmanager
+    def consuming(self, where: ConsumeFromWhere = FIRST, expression: str = "*") -> Iterator[PushConsumer]:
+        settings = ConsumerSettings(
+            consume_from_where=where,
+            instance_name="m0",
+            rebalance_min_interval_ms=20,
+            pull_time_delay_when_exception_ms=50,
+            persist_consumer_offset_interval_ms=100,
+        )
+        name_servers = [self.cluster.name_server.address]
+        consumer = PushConsumer(name_servers, "G", dialect_of("5.3.3"), self, settings, self)
+        self.broker.ids = [consumer.client_id]
+        consumer.subscribe("T", expression)
+        try:
+            yield consumer.start()
+        finally:
+            consumer.shutdown()
+
+
+@pytest.fixture
+def group() -> Iterator[Group]:
+    """One member of group G on a broker with two queues of topic T."""
+    broker = ConsumerBroker("broker-a")
+    with FakeCluster({"broker-a": broker}) as cluster:
+        cluster.set_route("T", {"broker-a": 2})
+        cluster.set_route("%RETRY%G", {"broker-a": 1})
+        yield Group(broker, cluster)
+
+
+def test_consumes_every_message_once_and_commits(group: Group) -> None:
+    """Messages before and during the consumption are delivered once, and the end of each queue is committed."""
+    group.broker.put("T", 0, "a", "b")
+    with group.consuming():
+        group.wait_for(lambda: len(group.seen) == 2)
+        group.broker.put("T", 1, "c")
+        group.wait_for(lambda: len(group.seen) == 3)
+        group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 2) in group.events)
+        assert len(group.owned) == 3
+    assert sorted(group.seen) == [("T", body, 0) for body in "abc"]
+    assert group.broker.committed["T", 0] == 2
+    assert group.owned == []
+
+
+@pytest.mark.parametrize(
+    ("where", "committed", "expected"),
+    [(FIRST, None, "ab"), (ConsumeFromWhere.LAST, None, ""), (ConsumeFromWhere.LAST, 1, "b"), (FIRST, 1, "b")],
+)
+def test_begins_at_the_committed_offset_else_where_it_shall(
+    group: Group, where: ConsumeFromWhere, committed: int | None, expected: str
+) -> None:
+    group.broker.put("T", 0, "a", "b")
+    if committed is not None:
+        group.broker.committed["T", 0] = committed
+    with group.consuming(where):
+        group.wait_for(lambda: T0 in group.owned)
+        group.broker.put("T", 0, "end")
+        group.wait_for(lambda: ("T", "end", 0) in group.seen)
+    assert sorted(body for _, body, _ in group.seen) == [*expected, "end"]
+
+
+def test_a_queue_whose_offset_is_unknown_is_left_until_a_later_round(group: Group) -> None:
+    """Only QUERY_NOT_FOUND means that there is no offset; after any other error nothing may be skipped."""
+    group.broker.refusals[RequestCode.QUERY_CONSUMER_OFFSET] = Answer(1)
+    with group.consuming(ConsumeFromWhere.LAST):
+        group.wait_for(lambda: group.shares.count(("T", 2)) >= 3)
+        assert group.owned == []
+        del group.broker.refusals[RequestCode.QUERY_CONSUMER_OFFSET]
+        group.wait_for(lambda: T0 in group.owned)
+
+
+def _failing(message: StoredMessage, context: ConsumeContext) -> ConsumeStatus | None:
+    context.delay_level = 1
+    if message.body == b"raises":
+        raise RuntimeError
+    return {b"null": None, b"later": ConsumeStatus.RECONSUME_LATER}.get(message.body, OK)
+
+
+@pytest.mark.parametrize("body", ["later", "null", "raises"])
+def test_a_failed_message_is_handed_back(group: Group, body: str) -> None:
+    """Whatever the failure, it goes back to its broker with the level of the context, and its offset is committed."""
+    group.answer = _failing
+    group.broker.put("T", 0, body)
+    with group.consuming():
+        group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 1) in group.events)
+    (back,) = group.broker.requests_of(RequestCode.CONSUMER_SEND_MSG_BACK)
+    fields = {
+        name: back.ext_fields[name] for name in ("group", "offset", "delayLevel", "maxReconsumeTimes", "originTopic")
+    }
+    assert fields == {
+        "group": "G",
+        "offset": "1000",
+        "delayLevel": "1",
+        "maxReconsumeTimes": "16",
+        "originTopic": "T",
+    }
+
+
+def test_a_message_that_its_broker_does_not_take_back_is_sent_again(group: Group) -> None:
+    """Then the client's own send goes to the retry topic with level 3 and more, whatever the context asked for."""
+    group.answer = _failing
+    group.broker.refusals[RequestCode.CONSUMER_SEND_MSG_BACK] = Answer(1)
+    group.broker.put("T", 0, "later", reconsume_times=2)
+    with group.consuming():
+        group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 1) in group.events)
+    (sent,) = group.broker.stored
+    assert (sent.topic, sent.body) == ("%RETRY%G", b"later")
+    properties = parse_send_fields(group.broker.requests_of(RequestCode.SEND_MESSAGE_V2)[0])["properties"]
+    for pair in ("RETRY_TOPIC\x01T", "RECONSUME_TIME\x013", "DELAY\x015", "MAX_RECONSUME_TIMES\x0116"):
+        assert pair in properties
+
+
+def test_a_retried_message_shows_its_own_topic(group: Group) -> None:
+    group.broker.put("%RETRY%G", 0, "again", reconsume_times=1, RETRY_TOPIC="T")
+    with group.consuming():
+        group.wait_for(lambda: group.seen == [("T", "again", 1)])
+
+
+def test_only_wanted_tags_are_delivered(group: Group) -> None:
+    """Brokers filter by hash, so the client compares the tag."""
+    group.broker.put("T", 0, "no", TAGS="Aa")
+    group.broker.put("T", 0, "yes", TAGS="BB")
+    with group.consuming(expression="BB || C"):
+        group.wait_for(lambda: bool(group.seen))
+    assert group.seen == [("T", "yes", 0)]
+
+
+def test_an_offset_that_the_broker_has_not_is_repaired(group: Group) -> None:
+    """The queue begins anew at the offset that the broker suggests, which is committed before."""
+    group.broker.first["T", 0] = 7
+    group.broker.put("T", 0, "seventh")
+    group.broker.committed["T", 0] = 3
+    with group.consuming():
+        group.wait_for(lambda: ("T", "seventh", 0) in group.seen)
+    assert (OffsetEvent.FREEZE, T0, 7) in group.events
+    assert group.broker.committed["T", 0] >= 7
+
+
+def test_gives_a_queue_up_when_another_member_joins(group: Group) -> None:
+    """A broker's notice starts a round; the queue's offset is committed before it is forgotten."""
+    group.broker.put("T", 1, "a")
+    with group.consuming() as consumer:
+        group.wait_for(lambda: len(group.seen) == 1 and len(group.owned) == 3)
+        group.broker.ids = [consumer.client_id, "z"]
+        group.broker.send_unasked(Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, {"consumerGroup": "G"}, flag=2))
+        group.wait_for(lambda: {of.queue.queue_id for of in group.owned if of.topic == "T"} == {0})
+        given_up = TopicQueue("T", Queue("broker-a", 1))
+        steps = [event for event, of, _ in group.events if of == given_up]
+        assert steps[-2:] == [OffsetEvent.COMMIT, OffsetEvent.FORGET]
+
+
+def test_heartbeats_name_the_group(group: Group) -> None:
+    with group.consuming(expression="Aa"):
+        group.wait_for(lambda: T0 in group.owned)
+    named = group.broker.requests_of(RequestCode.HEART_BEAT)[0].body.decode()
+    for text in ('"groupName":"G"', '"consumeType":"CONSUME_PASSIVELY"', '"codeSet":[2112]', '"topic":"%RETRY%G"'):
+        assert text in named
+    assert group.broker.requests_of(RequestCode.UNREGISTER_CLIENT)[-1].ext_fields["consumerGroup"] == "G"
+
+
+def test_refuses_what_it_cannot_do(group: Group) -> None:
+    name_servers = [group.cluster.name_server.address]
+    with pytest.raises(ValueError, match=r"from 5\.2\.0 on, saw java-4\.9\.8"):
+        PushConsumer(name_servers, "G", dialect_of("4.9.8"), group)
+    with group.consuming() as consumer, pytest.raises(MQClientException, match="started once"):
+        consumer.start()
+    group.cluster.name_server.refuse()
+    consumer = PushConsumer(name_servers, "G", dialect_of("5.3.3"), group)
+    consumer.subscribe("T")
+    with pytest.raises(IllegalStateException):
+        consumer.start()
+    consumer.shutdown()

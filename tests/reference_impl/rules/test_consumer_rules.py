@@ -1,0 +1,169 @@
+"""Rules of consumers: allocation, queues, rounds, limits and results; vectors made by the classes of all releases."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus, acknowledged
+from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue, begins_at_zero
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms, is_held_back
+from rocketmq_reference.rules.consumer.rebalance import Rounds
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A pulled message."""
+
+    queue_offset: int
+    body: bytes = b"x"
+
+
+def shares(strategy: str, queues: int, ids: str) -> str:
+    """Return the shares of all ids, each once, as numbers of queues."""
+    topic_queues = [Queue("a", number) for number in range(queues)]
+    members = ids_in_java_order(ids)
+    found = {one: STRATEGIES[strategy]("T", topic_queues, members, one) for one in members}
+    return " ".join("".join(str(queue.queue_id) for queue in share) or "-" for share in found.values())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "queues", "ids", "expected"),
+    [
+        ("AVG", 5, "xy", "012 34"),
+        ("AVG", 3, "vwxyz", "0 1 2 - -"),
+        ("AVG", 8, "xyz", "012 345 67"),
+        ("AVG", 7, "xyz", "012 34 56"),
+        ("AVG", 4, "xxy", "01 3"),  # an id listed twice: queue 2 has no owner
+        ("AVG", 4, "xxxx", "0"),
+        ("AVG_BY_CIRCLE", 5, "xy", "024 13"),
+        ("AVG_BY_CIRCLE", 7, "xyz", "036 14 25"),
+        ("AVG_BY_CIRCLE", 4, "xxy", "03 2"),
+        ("CONSISTENT_HASH", 8, "xyz", "1346 25 07"),
+        ("CONSISTENT_HASH", 8, "xxyz", "1346 25 07"),  # a repeated id only gets more places
+    ],
+)
+def test_allocation(strategy: str, queues: int, ids: str, expected: str) -> None:
+    """Members share queues as the executed classes do, also when an id is listed twice."""
+    assert shares(strategy, queues, ids) == expected
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_member_that_is_not_listed_gets_nothing(strategy: str) -> None:
+    assert STRATEGIES[strategy]("T", [Queue("a", 0)], ["x"], "y") == ()
+
+
+def test_queues_are_sorted_by_name_as_text_and_id_as_number() -> None:
+    names = ["broker-1", "broker-10", "broker-2", "Broker-3"]
+    ordered = in_java_order(Queue(name, number) for name in names for number in (10, 9))
+    expected = ["Broker-3", "broker-1", "broker-10", "broker-2"]
+    assert ordered == [Queue(name, number) for name in expected for number in (9, 10)]
+
+
+@pytest.mark.parametrize(
+    ("removals", "commits"),
+    [
+        ([[2]], [0]),
+        ([[0, 1]], [2]),
+        ([[0, 1, 2, 3, 4]], [5]),
+        ([[9]], [0]),
+        ([[0, 1, 2, 3, 4], [9]], [5, None]),
+        ([[1], [0]], [0, 2]),
+    ],
+)
+def test_offset_after_removal(removals: list[list[int]], commits: list[int | None]) -> None:
+    """The offset is the least one left, else one past the greatest ever put; none once nothing was left."""
+    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue.put([Stored(offset) for offset in range(5)])
+    assert [queue.remove([Stored(offset) for offset in offsets]) for offsets in removals] == commits
+
+
+def test_messages_pulled_twice_count_once() -> None:
+    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue.put([Stored(3, b"xy"), Stored(3, b"xy"), Stored(7)])
+    assert (len(queue), queue.bytes, queue.span, queue.highest) == (2, 3, 4, 7)
+    queue.remove([Stored(3), Stored(7)])
+    assert (queue.bytes, queue.span) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "body", "held"),
+    [
+        (range(1000), b"", False),
+        (range(1001), b"", True),
+        ([0, 2000], b"", False),
+        ([0, 2001], b"", True),
+        (range(4), b"x" * (25 * MIB + 1), False),  # 100 MiB and some bytes
+        (range(4), b"x" * (25 * MIB + MIB // 4), True),
+    ],
+)
+def test_pulling_is_held_back_above_each_limit(offsets: list[int], body: bytes, held: bool) -> None:
+    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue.put([Stored(offset, body) for offset in offsets])
+    assert is_held_back(queue, ConsumeSettings()) is held
+
+
+def test_a_queue_without_pulls_expires_after_two_minutes() -> None:
+    queue: ProcessQueue[Stored] = ProcessQueue(5)
+    assert [queue.is_pull_expired(now_ms) for now_ms in (120_005, 120_006)] == [False, True]
+
+
+@pytest.mark.parametrize(("code", "delay_ms"), [(None, 1000), (1, 1000), (25, 1000), (215, 20)])
+def test_delay_after_a_failed_pull(code: int | None, delay_ms: int) -> None:
+    assert delay_after_failure_ms(code, ConsumeSettings()) == delay_ms
+
+
+def test_rounds_are_a_second_apart() -> None:
+    """Wake-ups within a second of the last round, or of the start, are one round at its end."""
+    rounds = Rounds(ConsumeSettings(), 0)
+    due, now_ms = [], 0
+    for woken_ms in (300, 550, 1550):
+        now_ms = max(now_ms, woken_ms)
+        while not rounds.is_due(now_ms):
+            now_ms += rounds.wait_ms
+        due.append(now_ms)
+        rounds.ended(now_ms, balanced=True)
+    assert due == [1000, 2000, 3000]
+    assert rounds.wait_ms == 20_000
+    rounds.ended(now_ms, balanced=False)
+    assert rounds.wait_ms == 1000
+
+
+@pytest.mark.parametrize(
+    ("status", "ack_index", "count"),
+    [
+        (ConsumeStatus.CONSUME_SUCCESS, 2**31 - 1, 3),
+        (ConsumeStatus.CONSUME_SUCCESS, 0, 1),
+        (ConsumeStatus.CONSUME_SUCCESS, -1, 0),
+        (ConsumeStatus.RECONSUME_LATER, 2, 0),
+        (None, 2, 0),
+    ],
+)
+def test_acknowledged_messages_of_a_call(status: ConsumeStatus | None, ack_index: int, count: int) -> None:
+    assert acknowledged(status, ConsumeContext(ack_index), 3) == count
+
+
+def test_offsets_rise_freeze_and_are_forgotten() -> None:
+    offsets, one, other = Offsets(), TopicQueue("T", Queue("a", 0)), TopicQueue("T", Queue("a", 1))
+    offsets.update(one, 5, increase_only=True)
+    offsets.update(one, 3, increase_only=True)
+    assert offsets.get(one) == 5
+    offsets.freeze(one, 2)
+    offsets.update(one, 9, increase_only=True)
+    offsets.update(other, 1, increase_only=False)
+    assert offsets.keep_only([one]) == {one: 2}
+    assert offsets.get(other) is None
+    offsets.forget(one)
+    offsets.update(one, 9, increase_only=True)
+    assert offsets.get(one) == 9
+
+
+def test_failed_messages_are_never_skipped() -> None:
+    where = ConsumeFromWhere
+    found = [begins_at_zero(topic, at) for topic in ("T", "%RETRY%G") for at in (where.LAST, where.FIRST)]
+    assert found == [False, True, True, True]
