@@ -59,11 +59,10 @@ class Stop:
 
     limit_ms: int | None = None
 
+
 Command = PlannedSend | Prepare | Go | Stop | MemberCommand
 
 STOP = b'{"type":"stop"}\n'
-
-Command = PlannedSend | Prepare | Go | Stop
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:

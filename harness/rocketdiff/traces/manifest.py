@@ -13,6 +13,7 @@ import msgspec
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.case import Tolerance
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.roles import ClientRole
@@ -39,14 +40,6 @@ class CaseStatus(StrEnum):
     PLANNED = "planned"
     COMPLETE = "complete"
     ABORTED = "aborted"
-
-
-@dataclass(frozen=True, slots=True)
-class ClockAnchor:
-    """One instant on both clocks: monotonic in ns, wall clock in ms since the epoch."""
-
-    monotonic_ns: int
-    wall_ms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Protocol, Self
 import msgspec
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.run_info import Guard
@@ -48,7 +49,6 @@ from rocketdiff.traces.manifest import (
     Breach,
     CaseEntry,
     CaseStatus,
-    ClockAnchor,
     ConnectionSample,
     GroupEntry,
     ResourceSample,
@@ -221,11 +221,15 @@ class CaseDirectory:
         measured: dict[str, int | float] | None = None,
         connections: Mapping[Member, tuple[ConnectionSample, ...]] | None = None,
         resources: Mapping[Member, tuple[ResourceSample, ...]] | None = None,
+        clock: ClockAnchor | None = None,
     ) -> CaseEntry:
-        """Declare this case done and its tables sealed."""
+        """Declare this case done and its tables sealed; clock: with what was sampled of it."""
         held = {str(member): seen for member, seen in (connections or {}).items()}
         used = {str(member): seen for member, seen in (resources or {}).items()}
-        self._run.change(self.number, lambda entry: replace(entry, connections=held, resources=used))
+        self._run.change(
+            self.number,
+            lambda entry: replace(entry, connections=held, resources=used, clock=clock or entry.clock),
+        )
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(

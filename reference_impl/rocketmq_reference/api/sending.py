@@ -9,7 +9,7 @@ from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listen
 from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.async_sending import AsyncSender
-from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure
 from rocketmq_reference.client.detection import Detection
 from rocketmq_reference.client.memory import ProducerMemory
 from rocketmq_reference.client.message import Message, MessageBatch
@@ -114,8 +114,13 @@ class FrameSendCodec:
         """True for a message that is compressed: no batch, and a large enough body."""
         return self._requests.compresses(message)
 
-    def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
-        request = self._requests.request(message, broker, queue_id, time.time_ns() // _NS_PER_MS)
+    def compressed(self, message: Message) -> Compressed:
+        return self._requests.compressed(message)
+
+    def send(
+        self, message: Message, broker: str, queue_id: int, compressed: Compressed | None, *, one_way: bool
+    ) -> Question:
+        request = self._requests.request(message, broker, queue_id, time.time_ns() // _NS_PER_MS, compressed)
         if self._credentials is None:
             return partial(self._encoder.encode, request, is_oneway=one_way)
         command = send_message(request, serialization=self._settings.serialization, version=self._version)

@@ -33,8 +33,16 @@ class RequestMaker:
     def compresses(self, message: Message) -> bool:
         return len(message.body) >= self.compress_over and not isinstance(message, MessageBatch)
 
-    def request(self, message: Message, broker: str, queue_id: int, born_timestamp_ms: int) -> SendRequest:
-        body, sys_flag = self._compressed(message.body) if self.compresses(message) else (message.body, 0)
+    def request(
+        self,
+        message: Message,
+        broker: str,
+        queue_id: int,
+        born_timestamp_ms: int,
+        compressed: tuple[bytes, int] | None = None,
+    ) -> SendRequest:
+        """Return the request; compressed: as ``compressed`` returned it, None for the body as it is."""
+        body, sys_flag = compressed or (message.body, 0)
         rules = self.dialect.messages
         return SendRequest(
             topic=message.topic,
@@ -52,7 +60,7 @@ class RequestMaker:
             closes_properties=rules.closes_properties,
         )
 
-    def _compressed(self, body: bytes) -> tuple[bytes, int]:
+    def compressed(self, message: Message) -> tuple[bytes, int]:
         """
         Return the compressed body and its system flag (tryToCompressMessage); every synchronous attempt compresses again.
 
@@ -60,7 +68,7 @@ class RequestMaker:
         """
         names_it = self.dialect.client.remoting.names_compression
         flag = SysFlag.COMPRESSED | (SysFlag.COMPRESSION_ZLIB if names_it else 0)
-        return compress(body, self.compress_level), flag
+        return compress(message.body, self.compress_level), flag
 
 
 def in_java_order(properties: Mapping[str, str]) -> dict[str, str]:

@@ -19,11 +19,12 @@ from rocketdiff.analysis.registry import judge_case
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, ClockAnchor, RunManifest
+from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES

@@ -170,6 +170,7 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
         dialect.producer.avoidance_ms(latency, False) for latency in (600, 15_000)
     ],
     "failure_counts_as_ms": lambda dialect: dialect.producer.avoidance_ms(5, True),
+    "reads_broker_again": lambda dialect: dialect.producer.reads_broker_again,
     "write_queues_need_permission": lambda dialect: dialect.producer.write_queues_need_permission,
     "default_topic": lambda dialect: dialect.producer.default_topic,
     "create_topic_key_ignored": lambda dialect: dialect.producer.create_topic_key_ignored,

@@ -21,7 +21,7 @@ decisions, so a handful may look right by luck.
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
 Prefixes of guards about what both arms share: if one is broken, no difference can be attributed to a client. Guards of
-one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
+one arm (``plan-done-*``, ``on-schedule-*``) are about its client. Runs before 1.10 have ``clock-steady``.
 """
 
 AWAKE_GUARDS = "awake-"

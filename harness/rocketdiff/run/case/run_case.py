@@ -68,7 +68,10 @@ def run_case(
     guards = (*run.role.guards(), *guards_of(facts))
     measured = run.role.measured() | run.ends | {LONGEST_STALL: facts.stalls.longest_gap_ns}
     connections, resources = run.connections.seen, run.resources.seen
-    directory.complete(guards=guards, measured=measured, connections=connections, resources=resources)
+    measured |= {"clock_slip_ms": run.clocks.slip_ms}
+    directory.complete(
+        guards=guards, measured=measured, connections=connections, resources=resources, clock=run.clocks.seen
+    )
     ended = run.role.operations()
     took_s = time.monotonic() - began
     emit(listeners, CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rocketdiff.simulation.virtual.requests import request_text
 from rocketdiff.simulation.virtual.send_record import WRITTEN, End, SendRecord, VirtualAttempt
-from rocketmq_reference.client.codec import FAILURES, Failure, code_of
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure, code_of
 from rocketmq_reference.client.effects import Host
 from rocketmq_reference.client.message import Message as Carried
 from rocketmq_reference.client.send_request import RequestMaker
@@ -107,7 +107,18 @@ class ScriptCodec:
     def takes_time(self, _message: Message) -> bool:
         return False
 
-    def send(self, _message: Message, _broker: str, queue_id: int, *, one_way: bool) -> Question:  # noqa: ARG002 - the same to a server
+    def compressed(self, _message: Message) -> Compressed:
+        raise AssertionError("a message of a script has no body")
+
+    def send(
+        self,
+        _message: Message,
+        _broker: str,
+        queue_id: int,
+        _compressed: Compressed | None,
+        *,
+        one_way: bool,  # noqa: ARG002 - the same to a server
+    ) -> Question:
         return queue_id
 
     def result(self, _message: Message, broker: str, answer: Answered, _address: str) -> Result:
@@ -153,8 +164,10 @@ class AttemptRecorder:
         self, message: Message, _number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
     ) -> tuple[SendRecord, VirtualAttempt]:
         request = None
-        if message.requests is not None and message.carried is not None:
-            request = request_text(message.requests.request(message.carried, broker, queue_id, 0))
+        maker, carried = message.requests, message.carried
+        if maker is not None and carried is not None:
+            compressed = maker.compressed(carried) if maker.compresses(carried) else None
+            request = request_text(maker.request(carried, broker, queue_id, 0, compressed))
         return message.record, VirtualAttempt(address, queue_id, 0, 0, vip, request=request)
 
     def requested(self, noted: tuple[SendRecord, VirtualAttempt], timeout_ms: int) -> None:

@@ -80,7 +80,7 @@ def _seconds(story: CaseStory, group: GroupStory) -> dict[int, float]:
         first = deliveries[0]
         if held is None or first.queue.kind is not TopicKind.FED:
             continue
-        stored_ns = clock.monotonic_ns + (held.store_ms - clock.wall_ms) * NS_PER_MS
+        stored_ns = clock.latest_ns(held.store_ms)
         if phase_of(story.trace.faults, stored_ns) == CALM:
             found[stored_ns // NS_PER_S].append((first.start_ns - stored_ns) / NS_PER_MS)
     return {second: median(values) for second, values in found.items()}

@@ -13,7 +13,7 @@ from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.tables.signatures import DAMAGED, NEVER_DELIVERED, NOT_YET_DELIVERED, OTHER_MESSAGE
-from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.core.units import NS_PER_S
 
 NAME = "delivered"
 
@@ -121,7 +121,7 @@ def _waited_ns(story: CaseStory, group: GroupStory, held: Held) -> int | None:
     clock = story.trace.entry.clock
     if clock is None:
         return None
-    stored_ns = clock.monotonic_ns + (held.store_ms - clock.wall_ms) * NS_PER_MS
+    stored_ns = clock.latest_ns(held.store_ms)
     faults = story.trace.faults
     if any(fault.healed_ns is None for fault in faults):
         return None

@@ -20,12 +20,12 @@ from rocketdiff.analysis.sending.columns.fault_columns import near_faults
 from rocketdiff.analysis.sending.columns.order_lanes import OrderLanes, order_lanes
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns, stored_columns
 from rocketdiff.analysis.sending.columns.turns import GIVEN, ROTATING, Turns, turns_of
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.topology import topology_named
-from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.schema import TableName
 
 MOST_SLOW = 0.5
@@ -167,11 +167,6 @@ def _parts(
     return parts, everything
 
 
-def wall_ms(clock: ClockAnchor, at_ns: Ints) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Convert instants of the monotonic clock to wall clock."""
-    return np.asarray(clock.wall_ms + (at_ns - clock.monotonic_ns) / NS_PER_MS, dtype=np.float64)
-
-
 def _earliest_stored(
     columns: ArmColumns, stored: StoredColumns, brokers: int, clock: ClockAnchor | None
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
@@ -185,7 +180,8 @@ def _earliest_stored(
         here = np.flatnonzero(stored.views >= 0)
         here = here[columns.send_row[stored.views[here]] >= 0]
         stamps = np.asarray(stored.table.column("store_timestamp_ms").to_numpy())[here]
-        bounds = stamps - wall_ms(clock, columns.start_ns[stored.views[here]])
+        views = stored.views[here]
+        bounds = stamps - wall_range_ms(clock, columns.start_ns[views], columns.end_ns[views])[0]
         for code in range(brokers):
             least[code] = bounds[stored.broker[here] == code].min(initial=np.inf)
     return least
@@ -198,7 +194,8 @@ def _stored_in_time(
     clock: ClockAnchor,
 ) -> Mask:
     """True if a message was stored before its answer, for any lead of the broker's clock that ``Acknowledged`` may assume."""
-    late_ms = stored.store_ms - wall_ms(clock, columns.end_ns) - earliest_ms[columns.broker]
+    _, ended_ms = wall_range_ms(clock, columns.start_ns, columns.end_ns)
+    late_ms = stored.store_ms - ended_ms - earliest_ms[columns.broker]
     return np.asarray(late_ms <= EARLY_MS - ROUNDING_MS)
 
 

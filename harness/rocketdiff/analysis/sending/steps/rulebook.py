@@ -13,6 +13,7 @@ from rocketdiff.analysis.sending.steps.causes import Causes
 from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms, slowest_in_calm_ms
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import STEADY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import CAUSES, Send
 from rocketdiff.core.sends.knowable import Sending
@@ -54,7 +55,14 @@ class ArmRules:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
-        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_reported=self.causes_reported)
+        return replay_for(
+            self.release,
+            settings,
+            routes,
+            witnessed=witnessed,
+            causes_reported=self.causes_reported,
+            clock=self.trace.entry.clock or STEADY,
+        )
 
     @property
     def choosers_reported(self) -> bool:
@@ -125,7 +133,9 @@ class Rulebook:
     Rules for both arms of a case.
 
     missing: why there are none; empty if there are. habits: of the baseline's release. may_leave_open: whether a
-    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown.
+    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown. rewrites: a thread
+    may rewrite a queue between another thread's reads of it, so that its request goes to the queue's former broker, or
+    has its later queue id (``oracle.producer.states.shared_list``). renames: likewise the broker of a result.
     """
 
     rules: dict[Arm, ArmRules]
@@ -133,6 +143,8 @@ class Rulebook:
     habits: AsyncHabits = NO_HABITS
     timeouts_close: bool = True
     may_leave_open: Callable[[str | None], bool] | None = None
+    rewrites: bool = False
+    renames: bool = False
 
     def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
         """Causes of an arm's failures; without rules, a timeout may close a connection."""
@@ -160,7 +172,9 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
         return Rulebook({}, str(error))
     habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
     closing, late_close = Tearing.of(dialect.client.remoting).timeouts_close, dialect.client.remoting.late_close
-    return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
+    rewrites = shared and dialect.producer.rewrites_list
+    renames = rewrites and dialect.producer.reads_broker_again
+    return Rulebook(rules, "", habits, closing, late_close.may_leave_open, rewrites, renames)
 
 
 def reports_causes(trace: CaseTrace, arm: Arm) -> bool:
