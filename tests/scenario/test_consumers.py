@@ -1,14 +1,12 @@
 """Scenarios about consumers: what a file may state, the group it makes, and the feeder's plan."""
 
-from pathlib import Path
-
 import pytest
 
 from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, ListenerRule
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.scenario import load, parse, plan_of
+from rocketdiff.scenario import parse, plan_of
 
 TEXT = """\
 format: 1
@@ -25,6 +23,7 @@ consumers:
   rules: [{every: 7, offset: 3, tries: 1, outcome: later, delay_level: 1}]
   drain_s: 8
 faults: [{kind: pause, broker: a, at_s: 5, for_s: 3}]
+checks: [delivered, retries]
 """
 
 
@@ -67,7 +66,8 @@ def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:
         pytest.param("tries: 1", "tries: 9", "retries that end within drain_s: 8", id="retries after the end"),
         pytest.param("at_s: 5", "at_s: 2", "no fault before 3 s", id="an early fault"),
         pytest.param("duration_s: 9", "duration_s: 60", None, id="a longer feed"),
-        pytest.param("faults:", "checks: [storage]\nfaults:", "at most 0 entries", id="a check of producers"),
+        pytest.param("[delivered, retries]", "[loss]", "one of 'delivered'", id="a check of producers"),
+        pytest.param("[delivered, retries]", "[]", "at least 1 entry", id="no check"),
     ],
 )
 def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expected: str | None) -> None:
@@ -137,11 +137,3 @@ def test_a_member_must_not_expire(change: str, expected: str | None) -> None:
         return
     with pytest.raises(UsageError, match=expected):
         parse(text, "text")
-
-
-def test_a_file_about_consumers_cannot_be_run_yet(tmp_path: Path) -> None:
-    """No check judges consumers, so no run may look as if it had."""
-    file = tmp_path / "failing-listener.yaml"
-    file.write_text(TEXT)
-    with pytest.raises(UsageError, match="no check judges consumers yet"):
-        load(file)

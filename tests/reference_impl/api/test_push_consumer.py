@@ -17,6 +17,7 @@ from rocketmq_reference.remoting.errors import IllegalStateException, MQClientEx
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.sending import parse_send_fields
+from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
@@ -153,6 +154,7 @@ def test_a_failed_message_is_handed_back(group: Group, body: str) -> None:
     with group.consuming():
         group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 1) in group.events)
     (back,) = group.broker.requests_of(RequestCode.CONSUMER_SEND_MSG_BACK)
+    assert back.version == mq_version("5.3.3")
     fields = {
         name: back.ext_fields[name] for name in ("group", "offset", "delayLevel", "maxReconsumeTimes", "originTopic")
     }
