@@ -351,7 +351,7 @@ def _arm_tables(run: str, arm: Arm, log: _Arm, *, carrying: bool) -> dict[TableN
     queues = [{"broker": broker, "queue_id": queue} for broker, queue in QUEUES]
     route = group | {"route": np.ones(1, dtype=np.int64), "at_ns": _ORIGIN_NS - _MS, "queues": [queues]}
     rows = {
-        TableName.SENDS: (sends | {"properties": None}, made["send"].size),
+        TableName.SENDS: (sends | {"properties": None, "message": None}, made["send"].size),
         TableName.ATTEMPTS: (attempts, last.size),
         TableName.STORED: (stored, reached.size),
         TableName.ROUTES: (route, 1),
