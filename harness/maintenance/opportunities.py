@@ -19,6 +19,7 @@ from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.resources import resource
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.suites import SUITES
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.core.units import NS_PER_S
@@ -223,7 +224,7 @@ def _row(name: str, cells: Sequence[str]) -> str:
 
 
 def main() -> int:
-    scenarios = load_all()
+    scenarios = [scenario for scenario in load_all() if scenario.role is ClientRole.PRODUCER]
     by_suite = {suite: opportunities(select(scenarios, suite)) for suite in SUITES}
     TABLE.write_text(table({suite: one for suite, one in by_suite.items() if one.played}), "utf-8")
     return 0

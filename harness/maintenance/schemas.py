@@ -12,7 +12,7 @@ from rocketdiff.ledger import file as ledger
 from rocketdiff.matrix import document as matrix
 from rocketdiff.protocol import json_schema as subject_protocol
 from rocketdiff.report import document as report
-from rocketdiff.scenario import file_format as scenario
+from rocketdiff.scenario import loading as scenario
 from rocketdiff.simulation.script import model as script
 from rocketdiff.subjects.own import subject_file
 from rocketdiff.traces import manifest as run

@@ -19,6 +19,7 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome
@@ -26,7 +27,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.judgement import SendJudgement
-from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST
 from tests.verdict.builders import COMPLETE, RUN

@@ -19,7 +19,7 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
-from rocketdiff.core.tables.checks import IMPLICIT
+from rocketdiff.core.tables.checks import implicit_for
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document, build
 from rocketdiff.report.formats import badge, junit, markdown, sarif
@@ -61,7 +61,9 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
     manifest = run.manifest
     baseline, candidate = (manifest.subjects[arm] for arm in Arm)
     cases = tuple(
-        CaseInfo(number=case.number, case=case.name, checks=tuple(dict.fromkeys((*case.checks, *IMPLICIT))))
+        CaseInfo(
+            number=case.number, case=case.name, checks=tuple(dict.fromkeys((*case.checks, *implicit_for(case.role))))
+        )
         for case in manifest.cases
     )
     return RunInfo(

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.records.sending import Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello
 from rocketdiff.core.run_info import Machine
@@ -19,7 +20,7 @@ from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.records import encode_record
-from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from rocketdiff.traces.manifest import CaseEntry, RunManifest
 from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -240,6 +241,9 @@ MANIFEST = RunManifest(
 """Fields of all synthetic runs."""
 
 
+STEADY = ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS)
+
+
 @lru_cache(maxsize=32)
 def _played(story: Story, release: str, seed: int) -> ArmRecords:
     return story.play(release, seed)
@@ -261,33 +265,57 @@ def write_run(
     baseline: str = "java:5.3.3",
     candidate: str = "python:5.3.3",
     change: Change | None = None,
+    change_baseline: Change | None = None,
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
+    clock: ClockAnchor = STEADY,
+    is_sampled: bool = True,
 ) -> RunDirectory:
-    """A sealed run; ``change`` alters the candidate."""
+    """
+    A sealed run; ``change`` alters the candidate, ``change_baseline`` the baseline.
+
+    clock: what brokers stored by; is_sampled: the run knows its offsets.
+    """
+    changes = {Arm.BASELINE: change_baseline, Arm.CANDIDATE: change}
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(entry_of(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
     for number, story in enumerate(stories, start=1):
         case = directory.case(number)
-        case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
+        case.begin(story.plan(), clock=replace(clock, offsets=()), origin_ns=ORIGIN_NS)
         for arm in Arm:
             records = played(story, subjects[arm].split(":")[1], Random(f"{seed}/{number}/{arm}").randrange(10_000))
-            if change is not None and arm is Arm.CANDIDATE:
-                change(records)
+            if (spoil := changes[arm]) is not None:
+                spoil(records)
             with case.recorder(Member(arm)) as recorder:
                 for content in _lines(subjects[arm], records):
                     recorder.line(content)
-            case.write_stored(arm, records.stored)
+            case.write_stored(arm, [_by_clock(clock, one) for one in records.stored])
             if records.scheduled is not None:
-                case.write_stored(arm, records.scheduled, table=TableName.SCHEDULED)
+                scheduled = [_by_clock(clock, one) for one in records.scheduled]
+                case.write_stored(arm, scheduled, table=TableName.SCHEDULED)
         for fault in faults_of(story):
             case.write_fault(fault)
         case.seal()
         if complete:
-            case.complete()
+            case.complete(clock=clock if is_sampled else None)
     return directory
+
+
+def _by_clock(clock: ClockAnchor, one: Stored) -> Stored:
+    """A message with the times of a wall clock that took each sampled offset halfway since the sample before."""
+
+    def wall_ms(at_ms: int) -> int:
+        taken = [0]
+        for before, after in zip(clock.offsets, clock.offsets[1:], strict=False):
+            if at_ms * MS >= (before[0] + after[0]) // 2:
+                taken.append(after[1])
+        return at_ms + taken[-1] // MS
+
+    return replace(
+        one, store_timestamp_ms=wall_ms(one.store_timestamp_ms), born_timestamp_ms=wall_ms(one.born_timestamp_ms)
+    )
 
 
 def faults_of(story: Story) -> tuple[FaultRecord, ...]:

@@ -20,7 +20,8 @@ from rocketdiff.core.answers.verdict import CallEnd, Severity, SideExample, Stor
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
-from rocketdiff.core.tables.checks import IMPLICIT
+from rocketdiff.core.tables.checks import implicit_for
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
@@ -49,9 +50,9 @@ def answers(*facts: Any, entry: CaseEntry = PLANNED) -> dict[str, Evidence]:
 
 def test_planned_checks_are_answered_once_and_the_implicit_ones_always() -> None:
     """Planned checks are answered once, in order, then the implicit ones."""
-    assert list(answers()) == ["loss", "timing", *IMPLICIT]
+    assert list(answers()) == ["loss", "timing", *implicit_for(ClientRole.PRODUCER)]
     twice = replace(PLANNED, checks=("validity", "loss"))
-    assert list(answers(entry=twice)) == ["validity", "loss", *IMPLICIT[:-1]]
+    assert list(answers(entry=twice)) == ["validity", "loss", *implicit_for(ClientRole.PRODUCER)[:-1]]
     assert len(all_evidence([case(entry=twice)])) == 6
 
 

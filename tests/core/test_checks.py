@@ -19,7 +19,7 @@ def test_validity_leads_a_report() -> None:
     """
     A report begins with ``validity``, which can void all else, then the checks of every case, then the others in table order.
     """
-    assert REPORT_ORDER[:3] == ("validity", "protocol", "resources")
+    assert REPORT_ORDER[:3] == ("validity", "protocol", "consumption")
     assert sorted(REPORT_ORDER) == sorted(CHECKS)
 
 
@@ -32,7 +32,7 @@ def test_every_check_has_a_function_that_answers_it() -> None:
 def test_pooled_durations_come_before_pooled_counts() -> None:
     """Evidence over all cases is in the order of a report: durations, then counts."""
     pooled = {code.pooled: name for name, code in CODES.items() if code.pooled is not None}
-    assert [pooled[each] for each in POOLED] == ["timing", "failover-time", "outcomes", "queue-choice"]
+    assert [pooled[each] for each in POOLED] == ["timing", "failover-time", "resume-time", "outcomes", "queue-choice"]
 
 
 @pytest.mark.parametrize("check", CHECKS)

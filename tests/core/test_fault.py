@@ -106,7 +106,7 @@ from rocketdiff.ledger import file as ledger_file
 from rocketdiff.report.charts.timelines import fault_text
 from rocketdiff.report.words.signs import phase_word
 from rocketdiff.scenario import parse
-from rocketdiff.scenario import file_format
+from rocketdiff.scenario import loading
 
 scenario = parse(SCENARIO, "planted")
 (fault,) = scenario.faults
@@ -117,7 +117,7 @@ print(json.dumps({
     "lines": [fault.kind.traits.begins, fault.kind.traits.ends],
     "picture": fault_text(FaultWindow(1, fault.kind, fault.node, 1500, 3000)),
     "phase": phase_word("paused", counts),
-    "in schemas": [b'"slow-disk"' in file_format.schema(), b'"slowed_brokers"' in ledger_file.schema()],
+    "in schemas": [b'"slow-disk"' in loading.schema(), b'"slowed_brokers"' in ledger_file.schema()],
     "done by the cluster": fault.kind in FAULTS,
     "holds answers back": fault.kind in HOLD_ANSWERS_BACK,
 }))

@@ -7,6 +7,7 @@ from rocketdiff.core.sends.outcome import (
     Outcome,
     Reason,
     class_of,
+    is_refusal,
     is_unknown_word,
     may_be,
     outcome_of_attempt,
@@ -37,6 +38,37 @@ from rocketdiff.core.sends.outcome import reason_of as reason
 def test_each_exception_of_rocketmq_has_a_word(error: str, code: int | None, cause: str | None, word: str) -> None:
     """Each exception of RocketMQ has a word; a call that gave up has that of its last failure."""
     assert word_of(error, code, cause) == word
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "cause", "refuses"),
+    [
+        ("RuntimeException", None, None, True),
+        ("IllegalArgumentException", None, None, True),
+        ("ValueError", None, None, True),
+        ("client-refused", None, None, True),
+        ("MQClientException", 13, None, True),
+        ("MQClientException", None, "RuntimeException", True),
+        ("MQClientException", None, "UnsupportedOperationException", True),
+        ("MQClientException", None, "RemotingTimeoutException", False),
+        ("MQClientException", 10003, None, False),
+        ("MQClientException", 10005, None, False),
+        ("IllegalStateException", None, None, False),
+        ("RemotingTooMuchRequestException", None, None, False),
+        ("NeverCalledBack", None, None, False),
+        ("other", None, None, False),
+        (None, None, None, False),
+    ],
+)
+def test_which_ends_refuse_a_message(error: str | None, code: int | None, cause: str | None, refuses: bool) -> None:
+    """A client refuses a message by an exception of its language, or by its own without a failure of a request behind it."""
+    assert is_refusal(error, code, cause) == refuses
+
+
+def test_a_message_refused_by_its_client_is_certainly_not_stored() -> None:
+    """A refusal by an exception of the language is the client's own, and certain."""
+    assert reason("RuntimeException") is Reason.CLIENT
+    assert outcome_of_attempt("RuntimeException") is Outcome.FAILED
 
 
 def test_words_have_the_reasons_and_outcomes_of_their_classes() -> None:

@@ -59,7 +59,7 @@ def test_a_pipe_and_a_folder_are_no_scenario_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     for path, reported in (
         (tmp_path / "pipe.yaml", "a named pipe"),
-        (tmp_path, "Is a directory"),
+        (tmp_path, "a folder"),
         (Path("/dev/zero"), "a device"),
     ):
         with pytest.raises(UsageError, match=reported):

@@ -3,13 +3,13 @@ Generates traces by running the rules in virtual time, recorded as a witness wou
 
 Every step of the client takes some ns; its own clock shows whole milliseconds with a random phase. Threads share fault
 table and publish list and run in the order of their times. With ``interrupted``, other threads also run between two
-reads of one choice.
+reads of one choice, between the two writes of a fallback, and before each read of the selected element afterwards.
 """
 
 import heapq
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from rocketdiff.core.records.sending import Attempt, Send
@@ -105,6 +105,18 @@ class _ReadTable(FaultTable):
         return super().is_available(broker, max(now_ms, self.read()))
 
 
+class _SharedList(PublishInfo):
+    """A publish list that lets other threads run between the two writes of a rewrite."""
+
+    let_run: Callable[[], int]
+
+    def rewrite(self, position: int, queue: Queue) -> None:
+        self.let_run()
+        self.queues[position] = self.queues[position]._replace(broker=queue.broker)
+        self.let_run()
+        self.queues[position] = self.queues[position]._replace(queue_id=queue.queue_id)
+
+
 class _Run:
     def __init__(self, state: World) -> None:
         self.state = state
@@ -112,7 +124,8 @@ class _Run:
         self.tape = RandomTape(state.seed)
         self.phase_ns = self.draw.randrange(MS)
         self.dialect = dialect_of(state.release)
-        self.info = PublishInfo.of(state.queues)
+        self.info = _SharedList.of(state.queues)
+        self.info.let_run = self._read
         self.faults = _ReadTable(self.dialect.producer.fault_table, self._read)
         self.now_ns = START_NS
         self.is_interrupted = False
@@ -141,7 +154,7 @@ class _Run:
     def _read(self) -> int:
         """Sometimes stop the choosing thread for some ms; return the time afterwards."""
         if not self.is_interrupted and self.state.interrupted and self.draw.random() < self.state.interrupted:
-            here_ns = self.now_ns + self.draw.randrange(5 * MS)
+            here_ns = self.now_ns + self._late()
             self.is_interrupted = True
             self.go_on(here_ns)
             self.is_interrupted = False
@@ -164,16 +177,35 @@ class _Run:
             self.now_ns = now_ns
             step = loop.begin(began_ms, self._clock(now_ns))
             attempts: list[Attempt] = []
+            named: Queue | None = None
             while isinstance(step, Try):
-                now_ns = self.now_ns + self._pause()
-                result, took_ns = self._attempt(step.queue, step.timeout_ms, now_ns)
-                attempts.append(_seen(len(attempts), step.queue, now_ns, now_ns + took_ns, result))
+                asked, now_ns = yield from self._selected(loop, self.now_ns)
+                began_ns = now_ns = now_ns + self._pause()
+                seen, now_ns = yield from self._selected(loop, now_ns)
+                seen, now_ns = yield from self._selected(loop, now_ns, broker=seen.broker)
+                sent, now_ns = yield from self._selected(loop, now_ns)
+                again, now_ns = yield from self._selected(loop, now_ns)
+                named = Queue((again if self.dialect.producer.reads_broker_again else asked).broker, sent.queue_id)
+                result, took_ns = self._attempt(asked, step.timeout_ms, now_ns)
+                attempts.append(_seen(len(attempts), seen, began_ns, now_ns + took_ns, result))
                 yield (now_ns := now_ns + took_ns + self._pause())
                 self.now_ns = now_ns
                 step = loop.attempt_ended(self._clock(now_ns), result)
             now_ns = self.now_ns + self._pause()
-            self.seen.append(_ended(send, number, start_ns, now_ns, step, tuple(attempts)))
+            self.seen.append(_ended(send, number, start_ns, now_ns, step, tuple(attempts), named))
             now_ns += self.draw.randrange(max(1, int(self.state.gap_ms * 2 * MS)))
+
+    def _selected(
+        self, loop: SendLoop, now_ns: int, broker: str | None = None
+    ) -> Generator[int, None, tuple[Queue, int]]:
+        """Read the selected element, sometimes after other threads ran; return it and the time. broker: one read before."""
+        if self.state.interrupted:
+            yield (now_ns := now_ns + (self._late() if self.draw.random() < self.state.interrupted else 0))
+        queue = loop.picked()
+        return (queue if broker is None else queue._replace(broker=broker)), now_ns
+
+    def _late(self) -> int:
+        return self.draw.randrange(5 * MS)
 
     def _clock(self, now_ns: int) -> int:
         return (now_ns + self.phase_ns) // MS
@@ -215,7 +247,17 @@ def _seen(number: int, queue: Queue, start_ns: int, end_ns: int, result: Attempt
     return attempt_of(number, queue.broker, queue.queue_id, start_ns, end_ns, result.error, result.code, result.status)
 
 
-def _ended(send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, attempts: tuple[Attempt, ...]) -> Send:
+def _ended(
+    send: int,
+    thread: int,
+    start_ns: int,
+    end_ns: int,
+    finish: Finish,
+    attempts: tuple[Attempt, ...],
+    named: Queue | None,
+) -> Send:
+    """named: the queue of the last attempt's result."""
+    has_result = named is not None and finish.error is None and finish.attempt == len(attempts) - 1
     return send_of(
         send=send,
         thread=thread,
@@ -227,6 +269,8 @@ def _ended(send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, a
         cause=finish.cause,
         code=finish.code,
         status=finish.status,
+        broker=named.broker if named is not None and has_result else None,
+        queue_id=named.queue_id if named is not None and has_result else None,
         route=1,
         route_after=1,
         attempts=attempts,

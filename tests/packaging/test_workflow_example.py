@@ -141,3 +141,12 @@ def carried_out(script: str, folder: Path, code: int, **more: str) -> int:
     return subprocess.run(
         ["/bin/bash", "-e", "-c", script], cwd=folder, env=environment, check=False, stdout=subprocess.DEVNULL
     ).returncode
+
+
+@pytest.mark.parametrize("folder", ["fixtures/examples", ".github/workflows"])
+def test_actions_are_named_by_the_digest_of_a_commit(folder: str) -> None:
+    """A tag can be moved to other code; a commit's digest cannot. The release stands behind it."""
+    files = [file for file in (EXAMPLES.parents[1] / folder).iterdir() if file.suffix in {".yml", ".md"}]
+    used = [line for file in files for line in file.read_text().splitlines() if "uses: " in line]
+    assert used
+    assert [line for line in used if not re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d", line)] == []

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import (
@@ -18,6 +19,7 @@ from rocketdiff.protocol.commands import (
     encode_setup,
     encode_stop,
 )
+from rocketdiff.protocol.consuming import Join, Leave, MemberSetup, encode_member_setup, encode_order, encode_rules
 
 SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientSettings(send_msg_timeout_ms=500))
 
@@ -47,6 +49,35 @@ def test_go_and_stop_are_decoded_as_encoded() -> None:
     assert decode_command(encode_go(123)) == Go(123)
     assert decode_command(STOP) == Stop()
     assert decode_command(encode_stop(9)) == Stop(limit_ms=9)
+
+
+MEMBER = MemberSetup(
+    member=0,
+    instance="b-m0",
+    name_servers=("127.0.0.1:1",),
+    topic="T",
+    warm_topic="W",
+    group="G",
+    warm_group="G-warm",
+    run="R",
+    listener=ListenerKind.ORDERLY,
+    model=MessageModel.CLUSTERING,
+    strategy=Allocation.AVG,
+    work_ms=3,
+    body_bytes=(64, 128),
+    settings={"consume_from_where": "first", "pull_batch_size": 8},
+    properties={"rebalance_wait_interval_ms": 600_000},
+)
+RULE = ListenerRule(2, every=7, tries=1, outcome=ListenerOutcome.NULL, offset=3)
+
+
+def test_commands_to_a_member_are_decoded_as_encoded() -> None:
+    """Rules, the setup of a consumer and orders are decoded as encoded; defaults are left out."""
+    assert [decode_command(line) for line in encode_rules([RULE])] == [RULE]
+    assert decode_command(encode_member_setup(MEMBER)) == MEMBER
+    orders = (Join(5), Leave(0), Leave(7, last=True))
+    assert tuple(decode_command(encode_order(order)) for order in orders) == orders
+    assert encode_order(Leave(0)) == b'{"type":"leave","at_ns":0}\n'
 
 
 def test_unknown_fields_of_a_command_are_ignored() -> None:

@@ -7,6 +7,18 @@ import sys
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.consuming import (
+    Allocated,
+    CallResult,
+    Consumed,
+    DeliveredMessage,
+    Joined,
+    Left,
+    OffsetEvent,
+    OffsetSeen,
+    Owned,
+    Received,
+)
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.records.session import Done, Hello, Ready, SubjectFailed
@@ -22,6 +34,14 @@ EVERY_KIND: list[Record] = [
     Send(4, 1, 9, 21, status="SEND_OK", broker="broker-b", queue_id=1, queue_offset=77, route=1, route_after=2),
     Done(5),
     SubjectFailed("setup", "no route"),
+    Joined(1, 9, 10, "192.0.2.2@b-m0", "IllegalStateException", "no route"),
+    Left(1, 11, 12),
+    Allocated(1, 1, 10, "T", "AVG", ("a@m", "a@m"), (("broker-a", 0),), (("broker-a", 0),)),
+    Owned(1, 1, 11, (("T", "broker-a", 0), ("%RETRY%G", "broker-b", 0))),
+    OffsetSeen(1, 1, 12, OffsetEvent.QUERY, "T", "broker-a", 0, -1),
+    Received(0, 1, 3, 13, "T", "broker-a", 0, (DeliveredMessage(17, 0, 1, True, send=34, key="7F"),)),
+    Consumed(0, 14, CallResult.LATER, delay_level=1),
+    Done(calls=1),
 ]  # fmt: skip
 
 
@@ -112,3 +132,10 @@ def test_an_attempt_without_an_end_has_only_begun() -> None:
     """An attempt without an end has an unseen end at its start, until the relay has it."""
     line = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":7}'
     assert decode_record(line).record == Attempt(0, 0, 0, "a", 0, 7, 7, "UnseenEnd")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_named(encoding: str) -> None:
+    """A byte order mark, which some editors and shells write and no terminal shows, is named."""
+    with pytest.raises(SubjectBroken, match=r"a byte order mark of UTF-(8|16) before the record"):
+        decode_record('{"type":"done","sends":5}'.encode(encoding))

@@ -9,9 +9,9 @@ from pathlib import Path
 from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.record import Passed, WireRecord, read_wire
-from rocketmq_reference.api.message import Message
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.dialects import dialect_of
 from tests import live
 from tests.live import PLENTY_MS

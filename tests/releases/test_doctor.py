@@ -1,14 +1,17 @@
 """Findings of the doctor on machines that each lack one thing."""
 
+import resource
 from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases import doctor, machine
 from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.releases.jdk import UnfitJava
 from rocketdiff.releases.lock import Artifact, ArtifactLock
 from rocketdiff.releases.machine import ContainerEngine
+from rocketdiff.run.selection import require_usable
 
 EMPTY = Artifact("g:empty:1", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0)
 OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)
@@ -36,7 +39,7 @@ def put(cache: Path, jar: Artifact, content: bytes) -> None:
 def test_everything_is_looked_at_in_order() -> None:
     """The names and order of all findings, on which reports and scripts may rely."""
     assert list(dict.fromkeys(finding.name for finding in examine())) == [
-        *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk"),
+        *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk", "open files"),
         *(
             "server jars",
             "client jars",
@@ -118,6 +121,22 @@ def test_too_little_memory_cores_and_disk_are_reported(monkeypatch: pytest.Monke
     ]
 
 
+@pytest.mark.parametrize(("limits", "raised_to"), [((256, 256), 0), ((256, 4_096), 1_024), ((1_024, 1_024), 0)])
+def test_a_low_limit_of_open_files_is_raised_or_refused_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], raised_to: int
+) -> None:
+    """With 256 open files a JVM reports missing classes; the limit is raised where that is allowed, else named."""
+    made: list[int] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, changed: made.append(changed[0]))
+    finding = named("open files")
+    assert made == ([raised_to] if raised_to else [])
+    assert (finding.ok, finding.needed) == (limits[1] >= 1_024, True)
+    if not finding.ok:
+        with pytest.raises(EnvironmentMissing, match=r"1,024 open files.*saw 256 \(ulimit -n\)"):
+            require_usable(Path(), "none")
+
+
 def test_a_cache_folder_that_cannot_be_made_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache folder that cannot be made is reported with ROCKETDIFF_CACHE."""
     (tmp_path / "file").touch()
@@ -140,5 +159,5 @@ def test_an_engine_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPa
 def test_only_what_the_main_job_cannot_do_without_is_needed() -> None:
     """Only what the main job needs can make `rocketdiff doctor` fail."""
     assert {finding.name for finding in examine() if finding.needed} == {
-        *("Python", "Java", "Java compiler", "cache folder", "disk"),
+        *("Python", "Java", "Java compiler", "cache folder", "disk", "open files"),
     }

@@ -1,5 +1,11 @@
 """Selection of a JDK, and the message if none fits."""
 
+import functools
+import hashlib
+import http.server
+import platform
+import tarfile
+import threading
 from pathlib import Path
 
 import cjdk
@@ -117,14 +123,17 @@ def test_one_is_fetched_where_none_fits(
     """If no Java fits, one is fetched with the reason and found the next time."""
     make_jdk(machine / "old", "11.0.2")
 
-    def java_home(*, cache_dir: Path, **_: object) -> Path:
-        return make_jdk(cache_dir / "v0" / "jdks" / "x", "17.0.9")
+    def cache_package(_name: str, url: str, *, cache_dir: Path, sha256: str, **_: object) -> Path:
+        assert "jdk-17.0.19%2B10/OpenJDK17U-jdk_x64_linux_hotspot_17.0.19_10.tar.gz" in url
+        assert len(sha256) == 64
+        return make_jdk(cache_dir / "v0" / "x" / "jdk-17.0.19+10", "17.0.19").parent
 
-    monkeypatch.setattr(cjdk, "java_home", java_home)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(cjdk, "cache_package", cache_package)
     fetched = find_java(progress)
     assert fetched.version == 17
     assert f"{machine / 'old'}: version 11 is older than 17" in progress.notes[0]
-    monkeypatch.setattr(cjdk, "java_home", lambda **_: pytest.fail("asked again"))
+    monkeypatch.setattr(cjdk, "cache_package", lambda *_, **__: pytest.fail("asked again"))
     assert find_java(progress) == fetched
     assert len(progress.notes) == 1
 
@@ -135,13 +144,53 @@ def test_neither_here_nor_to_be_had_is_one_clear_message(
 ) -> None:
     """If fetching fails, the message has the search, the failure and what to install."""
 
-    def java_home(**_: object) -> Path:
+    def cache_package(*_: object, **__: object) -> Path:
         raise cjdk.InstallError("no route to host")
 
-    monkeypatch.setattr(cjdk, "java_home", java_home)
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(cjdk, "cache_package", cache_package)
     with pytest.raises(EnvironmentMissing) as caught:
         find_java(progress)
     message = str(caught.value)
     assert "saw no Java in JAVA_HOME, PATH or the standard folders; fetching one failed: no route to host" in message
     assert "apt-get install openjdk-17-jdk-headless" in message
     assert caught.value.exit_code == 69
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_platform_without_a_digest_fetches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no digest of a JDK is known, none is fetched."""
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(cjdk, "cache_package", lambda *_, **__: pytest.fail("fetched"))
+    with pytest.raises(EnvironmentMissing, match="no digest of a JDK for Linux on riscv64 is known"):
+        find_java()
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_jdk_with_another_digest_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An archive that is not the published one is neither unpacked nor used, though it holds a JDK."""
+    served = tmp_path / "served"
+    home = make_jdk(tmp_path / "jdk-17", "17.0.19")
+    served.mkdir()
+    with tarfile.open(served / "jdk.tar.gz", "w:gz") as packed:
+        packed.add(home, "jdk-17")
+    handler = functools.partial(QuietHandler, directory=str(served))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(jdk, "_FETCHED_FROM", f"tgz+http://127.0.0.1:{server.server_port}/jdk.tar.gz")
+        monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+        insecure = functools.partial(cjdk.cache_package, _allow_insecure_for_testing=True)
+        monkeypatch.setattr(cjdk, "cache_package", insecure)
+        with pytest.raises(EnvironmentMissing, match="Hash does not match"):
+            find_java()
+        digest = hashlib.sha256((served / "jdk.tar.gz").read_bytes()).hexdigest()
+        monkeypatch.setitem(jdk._FETCHED_SHA256, "x64", digest)
+        assert find_java().version == 17
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""

@@ -48,26 +48,9 @@ def test_both_files_are_within_the_limits_of_the_platforms(document: Document, t
     assert "more signatures in the report" in comment.read_text(encoding="utf-8")
 
 
-def test_text_of_clients_is_no_markup(document: Document) -> None:
-    """Text from clients creates no mention, issue link, table cell or HTML."""
-    hostile = replace(document.clusters[0].example, observed="@team #1 | <img src=x> `x`\n## head [a](b)")
-    cluster = replace(document.clusters[0], example=hostile, signature="a`b|c")
-    text = markdown.render(msgspec.structs.replace(document, clusters=(cluster,)), markdown.SUMMARY_BYTES)
-    assert "| observed | &#64;team \\#1 \\| &#60;img src=x&#62; \\`x\\` \\#\\# head \\[a\\](b) |" in text
-    assert "`a'b\\|c`" in text
-
-
 def test_a_conforming_run_is_short(document: Document) -> None:
     """A conforming run has checks but no section for open ones."""
     fine = tuple(replace(r, verdict=Verdict.CONFORMS, divergences=()) for r in document.results)
     text = markdown.render(msgspec.structs.replace(document, results=fine, clusters=()), markdown.SUMMARY_BYTES)
     assert "### Checks" in text
     assert "Without an answer" not in text
-
-
-def test_a_forged_description_is_no_markup(document: Document) -> None:
-    """Suite, backend, release and command come from a file and are escaped too."""
-    run = replace(document.run, suite="@team", backend="<img src=x>", server_release="#1", reproduce="a ``` b\n# c")
-    text = markdown.render(msgspec.structs.replace(document, run=run), markdown.SUMMARY_BYTES)
-    assert "RocketMQ \\#1 on &#60;img src=x&#62;, suite &#64;team," in text
-    assert "\n````\na ``` b\n# c\n````\n" in text

@@ -127,7 +127,7 @@ def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *_: QUIET)
     monkeypatch.setattr(CaseRun, "_subject", lambda *_: nullcontext(_silent()))
     monkeypatch.setattr(CaseRun, "_connection_watch", lambda _: nullcontext(idle))
-    monkeypatch.setattr(CaseRun, "_go", lambda _: None)
+    monkeypatch.setattr(CaseRun, "_go", lambda *_: None)
     monkeypatch.setattr(SendingRun, "prepare", lambda _: None)
     run.pair = Pair.of(cast("Any", None), cast("Any", None))
     run.case = cast("Any", SimpleNamespace(plan=run.case.plan, faults=(), scenario=_SCENARIO))

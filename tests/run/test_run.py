@@ -41,7 +41,11 @@ def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> Non
     """Scenarios without a call in a client are left out and named, or refused if none is left."""
     cpp = asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))
     assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
-    assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
+    assert set(chosen(cpp).without_call) == {
+        "explicit-queue/calm",
+        "explicit-queue/in-turn-with-plain-sends",
+        "explicit-queue/pause-one-of-two",
+    }
     assert chosen(asked(JAVA, PYTHON)).without_call == ()
     with pytest.raises(UsageError, match="no such call"):
         plan_cases(asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("batch/*",))), 1)

@@ -12,6 +12,7 @@ from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.java_programs import API_RELEASE, compiled, driver_class_path
+from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.kinds.java import java_program
 from rocketdiff.subjects.registry import program_of
 
@@ -63,7 +64,9 @@ def test_a_line_that_is_no_json_is_refused() -> None:
     ("command", "message"),
     [
         (b'{"type":"sing"}\n', "unknown command"),
-        (b'{"type":"setup","protocol":1,"role":"singer"}\n', "a role of this driver (producer), saw singer"),
+        (b'{"type":"setup","protocol":1,"role":"singer"}\n', "a role of this driver (producer, consumer), saw singer"),
+        (b'{"type":"join","at_ns":0}\n', "join after ready"),
+        (b'{"type":"rule","rule":0,"every":7,"tries":1,"outcome":"sing"}\n', "an outcome of a listener, saw sing"),
     ],
 )
 def test_a_command_it_cannot_obey_ends_the_driver(command: bytes, message: str, tmp_path: Path) -> None:
@@ -90,7 +93,9 @@ def test_every_release_sends_hello(release: str, tmp_path: Path) -> None:
     hello = decode_record(lines[0]).record
     assert status == 0
     assert (hello.client, hello.version) == ("java", release)  # type: ignore[union-attr]
-    assert {"plain", "queue", "selector"} <= set(hello.capabilities)  # type: ignore[union-attr]
+    assert {"plain", "queue", "selector", "orderly", "offsets"} <= set(hello.capabilities)  # type: ignore[union-attr]
+    assert not unknown_claims(hello.capabilities)  # type: ignore[union-attr]
+    assert hello.roles == ("producer", "consumer")  # type: ignore[union-attr]
 
 
 def test_a_process_list_stays_readable(tmp_path: Path) -> None:

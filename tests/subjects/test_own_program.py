@@ -91,6 +91,7 @@ def test_a_command_that_is_none_is_refused(spec: str, message: str) -> None:
     [
         (("--print", "starting up"), "saw starting up"),
         (("--print", '{"type":"done","sends":0}'), 'saw {"type":"done","sends":0}'),
+        (("--print", '\ufeff{"type":"hello","protocol":1}'), "saw a byte order mark of UTF-8 before the record"),
         (("--print", '{"type":"hello","protocol":1}'), 'saw Object missing required field `client`: {"type":"hello"'),
         (
             ("--no-such-flag",),

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.records.sending import Attempt
-from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
@@ -213,6 +213,29 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
     assert set_up.stored() == Counter(range(128))
     rows = list(read_stored(stage.cluster, set_up.topic, plan.body_bytes))
     assert all(row.body_ok and row.identity == f"run/{set_up.topic}/{row.send}" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("java:4.9.8", SendMode.SYNC),
+        ("java:5.3.3", SendMode.SYNC),
+        ("java:5.3.3", SendMode.ASYNC),
+        ("python:5.3.3", SendMode.ASYNC),
+    ],
+)
+def test_a_refused_message_ends_its_send(name: str, mode: SendMode, stage: Staging) -> None:
+    """A property that the release reserves (from 5.0.0) ends each call without an attempt; the next one is made."""
+    plan = plan_of(4, SendKind.PLAIN)
+    reserved = tuple(replace(send, mode=mode, properties=(("BORN_TIMESTAMP", "1"),)) for send in plan.sends)
+    set_up = stage(name, replace(plan, sends=reserved))
+    set_up.go()
+    set_up.subject.await_done(PATIENCE_S)
+    transcript = set_up.subject.transcript
+    is_refused = name.endswith("5.3.3")
+    assert [send.error for send in transcript.sends] == ["RuntimeException" if is_refused else None] * 4
+    assert all("BORN_TIMESTAMP" in (send.message or "") for send in transcript.sends) == is_refused
+    assert len(transcript.attempts) == (0 if is_refused else 4)
 
 
 @pytest.mark.parametrize("name", ["java:4.7.1", "java:5.3.3", "python:5.3.3"])

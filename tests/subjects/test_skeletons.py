@@ -1,11 +1,13 @@
 """Output of `rocketdiff subject init`; tests/run/test_subject_check.py builds and checks each skeleton."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
+from rocketdiff.releases.lock import locked
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 
 
@@ -18,6 +20,16 @@ def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
     for name in skeleton.locks:
         shipped = resource(f"harness/rocketdiff/drivers/{language}") / name
         assert (tmp_path / "new" / "driver" / name).read_bytes() == shipped.read_bytes()
+
+
+def test_the_jars_of_the_java_skeleton_have_digests(tmp_path: Path) -> None:
+    """Every jar that Maven copies for the release of the POM is compared with our lock, by an exact plugin."""
+    skeleton = write_skeleton("java", tmp_path / "driver")
+    listed = (tmp_path / "driver" / "lib.sha256").read_text()
+    assert f"<version>{skeleton.jars_of}</version>" in (tmp_path / "driver" / "pom.xml").read_text()
+    assert listed.count("\n") == len(locked().clients[skeleton.jars_of])
+    assert re.search(rf"^[0-9a-f]{{64}}  lib/rocketmq-client-{skeleton.jars_of}\.jar$", listed, re.MULTILINE)
+    assert re.match(r"mvn -q [\w.]+:maven-dependency-plugin:\d+\.\d+\.\d+:", skeleton.build[0])
 
 
 def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:

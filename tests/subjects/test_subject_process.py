@@ -8,12 +8,15 @@ import pytest
 from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.consuming.limits import MemberLimits
+from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.conversation import Stage
 from rocketdiff.subjects.program import Launch
 from rocketdiff.subjects.sending.talk import SendingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import await_that
-from tests.subjects.conftest import HELLO, Scripted, Start, answer, attempt, done, plan_of, setup_of
+from tests.protocol.test_commands import MEMBER, RULE
+from tests.subjects.conftest import HELLO, READY, Scripted, Start, answer, attempt, done, plan_of, setup_of
 from tests.subjects.driving import OPENING, broken, go
 from tests.subjects.processes import gone, only_child
 
@@ -193,3 +196,26 @@ def test_another_name_than_the_programs_is_noticed(tmp_path: Path) -> None:
     impostor = Scripted([["say", HELLO]], SubjectId("java", "5.3.3"))
     with SubjectProcess(impostor, BASELINE, tmp_path, on_line=lambda _: None) as subject:
         assert broken(lambda: subject.await_hello(60)).signature == "protocol.wrong-subject"
+
+
+JOINED = {"type": "joined", "incarnation": 1, "start_ns": "@now", "end_ns": "@now", "client_id": "1@b-m0"}
+CALL = {
+    "type": "received", "call": 0, "incarnation": 1, "thread": 0, "at_ns": "@now", "topic": "T", "broker": "a",
+    "queue_id": 0, "messages": [{"offset": 0, "times": 0, "store_ms": 1, "body_ok": True}],
+}  # fmt: skip
+
+
+def test_a_member_that_dies_in_a_call_is_broken(start: Start) -> None:
+    """Orders reach a member after ready; its death names the open calls."""
+    consumer = {**HELLO, "roles": ["consumer"]}
+    opening = (["say", consumer], ["await", "rule"], ["await", "setup"], ["say", READY], ["await", "join"])
+    subject = start(*opening, ["say", JOINED], ["say", CALL], ["exit", 3])
+    talk = ConsumingTalk(MEMBER, [RULE], MemberLimits())
+    subject.await_hello()
+    subject.prepare(talk)
+    subject.await_ready()
+    subject.order(lambda: talk.join(0, 0))
+    assert subject.await_that(lambda: talk.joined is not None, 60)
+    died = broken(lambda: subject.await_that(lambda: talk.has_left, 60))
+    assert died.signature == "protocol.died"
+    assert "status 3" in died.seen and "0 calls ended, 1 open" in died.seen

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from rocketdiff.traces.manifest import CaseEntry, RunManifest
 from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Stored

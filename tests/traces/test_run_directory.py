@@ -17,12 +17,13 @@ from rocketdiff.core.arm import CANDIDATE, Arm
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import Breach, CaseStatus, ResourceSample, stamped
 from rocketdiff.traces.reader import has_table, read_table, sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import read_sealed
-from rocketdiff.traces.tables import TABLES
+from rocketdiff.traces.tables import TABLES, tables_of
 from tests.traces import conftest as sample
 
 WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
@@ -36,7 +37,7 @@ def whole_table(run: RunDirectory, table: TableName) -> pa.Table:
 
 def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
     """A complete case has all tables with the recorded rows; nothing was delayed, so ``scheduled`` is empty."""
-    counts = {table: whole_table(complete_run, table).num_rows for table in TableName}
+    counts = {spec.name: whole_table(complete_run, spec.name).num_rows for spec in tables_of(ClientRole.PRODUCER)}
     assert counts == {"sends": 8, "attempts": 9, "routes": 2, "faults": 1, "stored": 10, "scheduled": 0}
     entry = complete_run.entry(1)
     assert entry.status is CaseStatus.COMPLETE
@@ -195,7 +196,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, content: bytes | Non
 def test_fields_of_a_newer_minor_version_are_ignored(complete_run: RunDirectory) -> None:
     """Fields of a newer minor version are ignored."""
     path = complete_run.path / "run.json"
-    content = json.loads(path.read_text()) | {"schema": "1.9", "weather": "fine"}
+    content = json.loads(path.read_text()) | {"schema": "1.99", "weather": "fine"}
     content["cases"][0]["mood"] = "calm"
     path.write_bytes(stamped(content))
     assert RunDirectory.open(complete_run.path).entry(1).status is CaseStatus.COMPLETE
@@ -224,3 +225,23 @@ def test_end_of_the_run_is_put_down(complete_run: RunDirectory) -> None:
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms is None
     complete_run.end(wall_ms=5)
     assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms == 5
+
+
+@pytest.mark.parametrize("name", ["run.json", "journal", "sends", "stored", "logs", "journal/01-baseline.ndjson"])
+def test_a_planted_link_is_neither_written_through_nor_read(new_run: NewRun, tmp_path: Path, name: str) -> None:
+    """A link that a program under test plants in the run directory is refused by the next write and by every reader."""
+    run = new_run()
+    sample.record_case(run)
+    outside = tmp_path / "outside"
+    path = run.path / name
+    path.parent.mkdir(exist_ok=True)
+    if path.exists():
+        path.rename(outside)
+    else:
+        outside.mkdir()
+    before = sorted(outside.iterdir()) if outside.is_dir() else outside.read_bytes()
+    path.symlink_to(outside)
+    for step in (run.case(1).seal, lambda: RunDirectory.open(run.path)):
+        with pytest.raises(TraceError, match=f"{name}, a symbolic link"):
+            step()
+    assert before == (sorted(outside.iterdir()) if outside.is_dir() else outside.read_bytes())

@@ -60,7 +60,7 @@ def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project:
     """
     A user's tests and scenarios share a cluster: exit 0, one run directory with reports, and the machine line.
 
-    If a guard breaks on a busy machine or a stepped clock, the session is repeated; item, exit code and line must agree.
+    If a guard breaks on a busy machine, the session is repeated; item, exit code and line must agree.
     """
     project.scenario("ours/calm")
     project.test(OWN_TESTS)

@@ -60,33 +60,6 @@ def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: P
     assert not verdicts(judgement) & {Verdict.DIVERGES, Verdict.CONFORMS}
 
 
-def test_a_clock_that_steps_makes_a_case_invalid(
-    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A step of two seconds in the runner's wall clock, as by NTP, makes the case invalid."""
-    steps = iter([0])
-    wall_ns = time.time_ns() - time.monotonic_ns()
-
-    class Stepping:
-        """The module ``time`` with a wall clock two seconds ahead after the first reading, whatever the machine's does."""
-
-        monotonic, monotonic_ns, sleep = time.monotonic, time.monotonic_ns, time.sleep
-
-        @staticmethod
-        def time_ns() -> int:
-            return wall_ns + time.monotonic_ns() + next(steps, 2_000_000_000)
-
-    monkeypatch.setattr("rocketdiff.run.case.case_run.time", Stepping)
-    run = run_pair(cluster, folder, "python:5.3.3", "toy:honest", "whole/calm")
-    judgement = judge(run)
-    assert judgement.exit_code is ExitCode.INCONCLUSIVE
-    # The two clocks are read one after the other, and the runner may be delayed in between.
-    assert 1_500 < int(broken_guards(run)["clock-steady"].removesuffix(" ms")) < 2_500
-    by_check = {result.check: result for result in judgement.results}
-    assert by_check["queue-choice"].verdict is Verdict.INVALID
-    assert "clock-steady" in by_check["queue-choice"].reason
-
-
 def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     """A dead relay ends the run with the cause and exit code ENVIRONMENT, without a verdict."""
     arguments = (*REFERENCES, "--scenario", "whole/long-pause", "--wire")

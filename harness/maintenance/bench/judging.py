@@ -30,11 +30,12 @@ from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.sending.columns.case_columns import case_columns
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file
-from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, ClockAnchor, RunManifest
+from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import ARM_CODES, TableName
 from rocketdiff.traces.sealed_file import write_sealed
@@ -350,7 +351,7 @@ def _arm_tables(run: str, arm: Arm, log: _Arm, *, carrying: bool) -> dict[TableN
     queues = [{"broker": broker, "queue_id": queue} for broker, queue in QUEUES]
     route = group | {"route": np.ones(1, dtype=np.int64), "at_ns": _ORIGIN_NS - _MS, "queues": [queues]}
     rows = {
-        TableName.SENDS: (sends | {"properties": None}, made["send"].size),
+        TableName.SENDS: (sends | {"properties": None, "message": None}, made["send"].size),
         TableName.ATTEMPTS: (attempts, last.size),
         TableName.STORED: (stored, reached.size),
         TableName.ROUTES: (route, 1),

@@ -8,6 +8,7 @@ from random import Random
 from maintenance.faithful.laboratory import arm_of, script_of
 from rocketdiff.analysis.run_analysis import analyze
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello
@@ -20,7 +21,6 @@ from rocketdiff.protocol.records import encode_record
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
-from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement, judge
 from rocketmq_reference.dialects import dialect_of

@@ -7,7 +7,8 @@ from random import Random
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.knowable import Sending, unanswerable
 from rocketdiff.core.sends.plan import SendKind, SendMode
-from rocketdiff.core.tables.checks import ASKED
+from rocketdiff.core.tables.checks import asked_for
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, parse
 
@@ -56,7 +57,7 @@ def _text(random: Random) -> str:
     faults = [_fault(random, topology, duration_s) for _ in range(random.choice((0, 1, 1, 2, 2, 3, 4)))]
     loses = any(fault["kind"] in ("pause", "kill") for fault in faults)
     sending = Sending(SendMode(mode), SendKind(call), latency, loses_a_broker=loses)
-    askable = [check for check in ASKED if not unanswerable(check, sending)]
+    askable = [check for check in asked_for(ClientRole.PRODUCER) if not unanswerable(check, sending)]
     data = {
         "format": 1,
         "name": "faithful/drawn",

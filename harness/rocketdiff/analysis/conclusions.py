@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
+from rocketdiff.analysis.checks.case_facts import INCOMPARABLE, UNKNOWABLE, CaseFacts, TallyKey
 from rocketdiff.analysis.facts import CaseFact, OutageValue, Tally
 from rocketdiff.analysis.registry import CODES, POOLED, ROLE_ANALYSES
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
@@ -15,7 +15,7 @@ from rocketdiff.core.answers.verdict import Divergence, Example, Severity
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.tables.checks import implicit_for
+from rocketdiff.core.tables.checks import ABOUT_THE_RUN, implicit_for
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import RunManifest
@@ -114,7 +114,7 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
                 seen=f"{check!r} planned for {facts.entry.name}",
                 hint="analyse the run with the rocketdiff that recorded it, or a newer one",
             )
-        yield _as_knowable(facts, CODES[check].evaluate(facts))
+        yield _as_comparable(facts, _as_knowable(facts, CODES[check].evaluate(facts)))
     for check in facts.divergences:
         if check not in planned:
             yield replace(CODES[check].evaluate(facts), severity=Severity.MUST)
@@ -130,6 +130,15 @@ def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:
     if not reasons or evidence.standing is Standing.INVALID:
         return evidence
     return replace(evidence, standing=Standing.NOT_APPLICABLE, reason="; ".join(sorted(reasons)))
+
+
+def _as_comparable(facts: CaseFacts, evidence: Evidence) -> Evidence:
+    """Mark a check that would conform in an incomparable case as INVALID."""
+    reasons = facts.keys(INCOMPARABLE, str(Arm.CANDIDATE))
+    would_conform = evidence.standing is Standing.DECISIVE and not evidence.divergences
+    if not reasons or not would_conform or evidence.check in ABOUT_THE_RUN:
+        return evidence
+    return replace(evidence, standing=Standing.INVALID, reason="; ".join(reasons))
 
 
 def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey, list[Kind]]:

@@ -171,8 +171,12 @@ class FaultPeriods:
 
     def hold_many(self, starts_ns: Ints, ends_ns: Ints) -> Mask:
         """True for each send for which ``at`` is not None."""
+        return np.asarray(self.at_many(starts_ns, ends_ns) >= 0)
+
+    def at_many(self, starts_ns: Ints, ends_ns: Ints) -> Ints:
+        """``at`` for each send; -1 in calm."""
         if not self.spans:
-            return np.zeros(starts_ns.size, dtype=np.bool_)
+            return np.full(starts_ns.size, -1, dtype=np.int64)
         over = [FOREVER_NS if end_ns is None else end_ns + self.lasting_ns for _, end_ns in self.spans]
         at = np.searchsorted(np.array(self._begins_ns, dtype=np.int64), ends_ns, side="left") - 1
-        return np.asarray((at >= 0) & (starts_ns < np.array(over, dtype=np.int64)[at]))
+        return np.where(starts_ns < np.array(over, dtype=np.int64)[at], at, -1)

@@ -6,13 +6,14 @@ from typing import Any
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.protocol import protocol, validity
+from rocketdiff.analysis.consuming.role import CONSUMING
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.analysis.role_analysis import RoleAnalysis
 from rocketdiff.analysis.sending.role import SENDING
 from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, CheckKind
 from rocketdiff.core.tables.roles import ClientRole
 
-ROLE_ANALYSES: Mapping[ClientRole, RoleAnalysis] = {ClientRole.PRODUCER: SENDING}
+ROLE_ANALYSES: Mapping[ClientRole, RoleAnalysis] = {ClientRole.PRODUCER: SENDING, ClientRole.CONSUMER: CONSUMING}
 
 _CODES: tuple[CheckCode[Any, Any], ...] = (
     *(code for role in ROLE_ANALYSES.values() for code in role.codes),

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
-from rocketdiff.core.files import read_bytes
+from rocketdiff.core.files import read_bytes, regular_bytes
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging.gate_rates import MOST_BYTES, UNREADABLE
 from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome
@@ -155,7 +155,7 @@ def begin_anew(folder: Path) -> None:
         return
     path = folder / JOURNAL
     try:
-        msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=JournalHeader)
+        msgspec.json.decode(regular_bytes(path).partition(b"\n")[0], type=JournalHeader)
     except (OSError, *UNREADABLE) as problem:
         if folder.is_dir() and not any(folder.iterdir()):
             return

@@ -204,7 +204,7 @@ def _one_way(random: Random) -> str:
         random,
         "One-way sends to a paused broker return at once in both clients and are stored when it goes on.",
         settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
-        # Longer than a busy machine may delay a call (oracle.producer.durations.BUSY_MS), so a client that waits is detected.
+        # Longer than a busy machine may delay a call (oracle.producer.durations.WAITED_MS), so a client that waits is detected.
         faults=f"{{kind: pause, broker: {random.choice('ab')}, at_s: {FIRST_FAULT_S}, for_s: {random.uniform(1.6, 2.2):.2f}}}",
         checks=("queue-choice", "attempts", "error-kind", "duplication"),
         threads=(1,),

@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.documents.files import replace_file
 
 RUNS = "runs"
@@ -106,7 +107,7 @@ class FinishedRuns:
 def read_finished(path: Path, kind: type[_Finished]) -> _Finished | None:
     """None also for a damaged file: its run is made again."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(regular_bytes(path), type=kind)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
 

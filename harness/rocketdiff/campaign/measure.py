@@ -23,6 +23,7 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.judging_code import judging_digest
@@ -321,7 +322,11 @@ class CampaignRunner:
         """Digest of code, ledgers and policy."""
         chosen = with_their_own(self._ledgers, self.state.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
-        parts = [judging_digest().encode(), *(path.read_bytes() for path in files), str(self._plan.is_strict).encode()]
+        parts = [
+            judging_digest().encode(),
+            *(regular_bytes(path) for path in files),
+            str(self._plan.is_strict).encode(),
+        ]
         return sha256(b"\n".join(parts)).hexdigest()[:12]
 
 

@@ -1,10 +1,15 @@
 """What a scenario asks of a client, by role; a client that does not offer it leaves the scenario out."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
+from rocketdiff.core.records.consuming import LISTENER
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.roles import ClientRole
+
+_WITHOUT_CLAIM = frozenset({ListenerOutcome.SUCCESS, ListenerOutcome.ROLLBACK})
+"""Every listener can succeed; an orderly one that can commit can also roll back."""
 
 
 class Demand(Protocol):
@@ -22,3 +27,20 @@ class SendDemand:
     mode: SendMode = SendMode.SYNC
     queue_counts: tuple[int, ...] = ()
     role: ClassVar[ClientRole] = ClientRole.PRODUCER
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDemand:
+    """What a member of a group must be able to do, as capabilities of a hello."""
+
+    capabilities: tuple[str, ...]
+    role: ClassVar[ClientRole] = ClientRole.CONSUMER
+
+    @classmethod
+    def of(cls, plan: GroupPlan) -> Self:
+        """Kind and model, outcomes of the listener, and fields of its context."""
+        outcomes = dict.fromkeys(rule.outcome for rule in plan.rules if rule.outcome not in _WITHOUT_CLAIM)
+        listener = [LISTENER + outcome for outcome in outcomes]
+        listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
+        listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
+        return cls((plan.listener.value, plan.model.value, *listener))

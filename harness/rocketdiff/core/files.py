@@ -1,14 +1,44 @@
-"""Read files named on the command line, or refuse them in one sentence; write files with secrets."""
+"""Open files of others: regular ones only, or refuse them in one sentence; write files with secrets."""
 
+import errno
 import os
 import stat
 import unicodedata
 from pathlib import Path
+from typing import BinaryIO
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
 
 MOST_BYTES = 256 * 1024
 """Size limit for a hand-written file. The largest shipped one has 26 KiB; PyYAML reads some 100 KiB a second."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """
+    Open a regular file for reading; all files that others can have made are opened by this.
+
+    Raises OSError, with the kind in words as its message, for a pipe (which would block for ever), a device (which may never
+    end), a socket or a folder.
+    """
+    _require_regular(path.stat().st_mode, path)
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()).st_mode, path)  # of what was opened: the name may have changed hands
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def regular_bytes(path: Path) -> bytes:
+    """Return the whole content of a regular file; raises OSError as ``open_regular`` does."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def _require_regular(mode: int, path: Path) -> None:
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, _kind(mode), str(path))
 
 
 def read_bytes(
@@ -22,15 +52,10 @@ def read_bytes(
     """
     Return the content of a regular file. ``what`` names it in messages: "scenario file".
 
-    Raises ``error`` for an unreadable file, one larger than ``most``, a device, pipe or folder. Opening does not
-    block: a pipe without a writer would block forever.
+    Raises ``error`` for an unreadable file, one larger than ``most``, a device, pipe or folder.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise error(f"a readable {what} {path}", seen=_kind(status.st_mode), hint=hint)
+        with open_regular(path) as file:
             content = file.read(most + 1)
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
         seen = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)

@@ -5,9 +5,10 @@ Secrets stay in memory, in files of mode 600, and on a subject's stdin. They nev
 line, or in an environment, which children inherit and crash reports print.
 """
 
-import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 ACL = "acl"
@@ -67,6 +68,9 @@ _SECRET_MEMBERS = ("secret_key", "security_token", "key_password")
 
 LEFT_OUT = "(left out)"
 
+_MOST_BACKSLASHES = 16
+"""A quotation in a quotation in a quotation in a quotation; a bound, because a program may print a line of backslashes."""
+
 
 def secrets_in(setup: Mapping[str, Mapping[str, str]] | None) -> tuple[str, ...]:
     """Return the secrets of a `Security.setup`."""
@@ -75,16 +79,31 @@ def secrets_in(setup: Mapping[str, Mapping[str, str]] | None) -> tuple[str, ...]
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
-    """Return the text without these secrets: raw, in JSON, in JSON quoted in JSON, and in JSON among Java properties."""
-    for secret in secrets:
-        in_json = _quoted(secret)
-        for form in (_quoted(in_json), in_json.replace("\\", "\\\\"), in_json, secret):
-            text = text.replace(form, LEFT_OUT)
-    return text
+    """Return the text without these secrets, however often JSON or Java properties have escaped them; idempotent."""
+    pattern = _pattern(tuple(secrets))
+    return text if pattern is None else pattern.sub(LEFT_OUT, text)
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text)[1:-1]
+def hidden_bytes(content: bytes, secrets: Iterable[str]) -> bytes:
+    """Return the content of a file or line of any encoding that contains ASCII, without these secrets."""
+    return hidden(content.decode(errors="surrogateescape"), secrets).encode(errors="surrogateescape")
+
+
+@lru_cache(maxsize=64)
+def _pattern(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
+    """The longest first, in one pass: a short secret may be a part of another, or of ``LEFT_OUT``."""
+    longest_first = sorted(filter(None, secrets), key=len, reverse=True)
+    forms = [re.sub(r"(\\*)([^\\]?)", _escaped, secret) for secret in longest_first]
+    return re.compile("|".join((re.escape(LEFT_OUT), *forms))) if forms else None
+
+
+def _escaped(part: re.Match[str]) -> str:
+    r"""``c`` is written ``c``, ``\c`` or ``\u0063``; each further quotation doubles the backslashes."""
+    before, character = len(part[1]), part[2]
+    if not part[0]:
+        return ""
+    some = rf"\\{{{before},{(before + 1) * _MOST_BACKSLASHES}}}+"
+    return some + (rf"(?:{re.escape(character)}|(?<=\\)u(?i:{ord(character):04x}))" if character else "")
 
 
 OPEN = Security()

@@ -8,11 +8,13 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.judging.explain_message import explain_message
 from rocketdiff.judging.explain_send import explain_send
 from rocketdiff.traces.run_directory import RunDirectory
 
 EXPLAINERS: Mapping[ClientRole, Callable[[CaseTrace, RunDirectory, Arm, str], Iterator[str]]] = {
-    ClientRole.PRODUCER: explain_send
+    ClientRole.PRODUCER: explain_send,
+    ClientRole.CONSUMER: explain_message,
 }
 
 

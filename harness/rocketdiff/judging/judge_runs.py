@@ -34,6 +34,8 @@ from rocketdiff.report.charts.drawing import start_engine
 from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.formats.write import render_all, write_reports
+from rocketdiff.subjects.secret_removal import remove_left_secrets
+from rocketdiff.traces.layout import LOGS
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
@@ -121,6 +123,7 @@ def judge_runs(
     run, UsageError for runs of different subjects.
     """
     runs = tuple(RunDirectory.open(path) for path in paths)
+    remove_left_secrets({run.run: run.path / LOGS for run in runs})
     try:
         judged = _judged(runs, _report_folder(runs, out), policy, ledger, master, listeners)
     except Exception:

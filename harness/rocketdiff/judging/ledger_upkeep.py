@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.ledgers import admitted, problems, read, require_unique, text_of
@@ -56,7 +57,7 @@ def trace_digest(folder: Path) -> str:
     digest = sha256()
     for file in tables:
         digest.update(f"{file.parent.name}/{file.name}\n".encode())
-        digest.update(sha256(file.read_bytes()).digest())
+        digest.update(sha256(regular_bytes(file)).digest())
     return f"sha256:{digest.hexdigest()}" if tables else ""
 
 

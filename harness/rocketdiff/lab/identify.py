@@ -12,6 +12,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.lab.history.groups_page import span
 from rocketdiff.oracle.producer.durations import IS_CERTAIN
 from rocketdiff.oracle.producer.judgement import SendJudgement
@@ -116,6 +117,11 @@ class Trial:
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
     """Identify the releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
+    about = next((entry for entry in run.manifest.cases if entry.role is not ClientRole.PRODUCER), None)
+    if about is not None:
+        raise UsageError(
+            "a run about producers: only their rules tell releases apart", seen=f"{about.name}, about a {about.role}"
+        )
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, Contradiction | None] = {}
     telling: set[tuple[int, int, int]] = set()

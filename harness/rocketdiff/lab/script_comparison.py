@@ -92,7 +92,7 @@ def compared(
 def _are_builds_of_one_dialect(left: SubjectId, right: SubjectId) -> bool:
     """True if both subjects are Java classes with one dialect, so that the reference has no part in their difference."""
     in_java = all(lab_host_of(subject) is LabHost.CLASSES for subject in (left, right))
-    return in_java and dialect_of(left.release).name == dialect_of(right.release).name
+    return in_java and dialect_of(left.release) == dialect_of(right.release)
 
 
 def _by_reference(subject: SubjectId, script: NamedScript, *, trace: bool) -> list[str]:

@@ -13,6 +13,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.checks import Concern
 from rocketdiff.core.tables.signatures import gravity
+from rocketdiff.core.text.markdown import inline, table_row
 from rocketdiff.lab.history.beyond_scripts import known_at
 from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, script_file
 from rocketdiff.lab.history.execution_cache import Executions
@@ -216,12 +217,12 @@ def markdown(found: Upgrade) -> str:
 
 
 def _markdown_lines(found: Upgrade) -> Iterator[str]:
-    yield from (f"# {headline(found)}", "", subline(found))
+    yield from (f"# {inline(headline(found))}", "", inline(subline(found)))
     for heading, items in found.sections():
-        yield from ("", f"## {heading}")
+        yield from ("", f"## {inline(heading)}")
         for item in items:
-            yield from ("", f"### {item.title}", "", "| | |", "|---|---|")
-            yield from (f"| {label} | {_cell(text)} |" for label, text in rows_of(item))
+            yield from ("", f"### {inline(item.title)}", "", table_row(("", "")), table_row(("---", "---")))
+            yield from (table_row((label, inline(text))) for label, text in rows_of(item))
 
 
 def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
@@ -236,10 +237,6 @@ def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
         ("show", item.show),
     )
     return tuple((label, text) for label, text in rows if text)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "&#124;").replace("<", "&lt;").replace("\n", " ")
 
 
 def html(found: Upgrade) -> str:

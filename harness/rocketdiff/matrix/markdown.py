@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocketdiff.core.text.markdown import code, inline, link, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix.document import MatrixDocument, MatrixRow, RowKind
 from rocketdiff.matrix.view import SIGNS, ColumnGroup, groups_of, rows_blank, rows_measured
@@ -25,7 +26,7 @@ def render(document: MatrixDocument) -> str:
 
 def _lines(document: MatrixDocument) -> Iterator[str]:
     groups = groups_of(document)
-    yield f"# {_escaped(document.title)}"
+    yield f"# {inline(document.title)}"
     yield ""
     yield " · ".join(f"`{sign.mark}` {sign.word}" for sign in SIGNS.values())
     for title, kind in (("Behaviours", RowKind.BEHAVIOUR), ("Checks", RowKind.CHECK)):
@@ -34,19 +35,21 @@ def _lines(document: MatrixDocument) -> Iterator[str]:
     yield from _not_measured(document, groups)
     yield from _runs(groups)
     yield ""
-    yield f"Made by rocketdiff {document.rocketdiff}: `{document.command}`"
+    yield f"Made by rocketdiff {inline(document.rocketdiff)}: {code(document.command)}"
 
 
 def _table(title: str, rows: tuple[MatrixRow, ...], groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
     yield ""
     yield f"## {title}"
     yield ""
-    yield f"| | {' | '.join(_escaped(group.heading) for group in groups)} |"
-    yield f"|---|{':-:|' * len(groups)}"
-    for row in rows:
-        name = f"**{row.id}** {row.title}"
-        cells = [group.cell(row) for group in groups]
-        yield f"| {_escaped(name)} | {' | '.join(SIGNS[cell.state].mark for cell in cells)} |"
+    yield table_row(("", *(inline(group.heading) for group in groups)))
+    yield table_row(("---", *(":-:" for _ in groups)))
+    for each in rows:
+        yield table_row((_titled(each), *(SIGNS[group.cell(each).state].mark for group in groups)))
+
+
+def _titled(item: MatrixRow) -> str:
+    return f"**{inline(item.id)}** {inline(item.title)}"
 
 
 def _differences(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
@@ -56,12 +59,12 @@ def _differences(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
         if not group.column.differences:
             continue
         yield ""
-        yield f"### {_escaped(group.heading)}"
+        yield f"### {inline(group.heading)}"
         yield ""
         for item in group.column.differences:
             known = "".join(f"; known: {entry.id} ({entry.ref})" for entry in item.known)
-            link = f" ([evidence]({item.report}))" if item.report else ""
-            yield f"- `{item.signature}` {_escaped(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{_escaped(known)}{link}"
+            evidence = f" ({link('evidence', item.report)})" if item.report else ""
+            yield f"- {code(item.signature)} {inline(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{inline(known)}{evidence}"
 
 
 def _not_measured(document: MatrixDocument, groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
@@ -72,10 +75,10 @@ def _not_measured(document: MatrixDocument, groups: tuple[ColumnGroup, ...]) -> 
         yield "## Not measured"
         yield ""
     for group, name, reason in missing:
-        yield f"- {_escaped(group.heading)}, {_escaped(name)}: {_escaped(reason)}"
+        yield f"- {inline(group.heading)}, {inline(name)}: {inline(reason)}"
     for reason in dict.fromkeys(reason for _, reason in blank):
-        names = ", ".join(f"**{row.id}** {_escaped(row.title)}" for row, why in blank if why == reason)
-        yield f"- {_escaped(reason)}: {names}"
+        names = ", ".join(_titled(item) for item, why in blank if why == reason)
+        yield f"- {inline(reason)}: {names}"
 
 
 def _runs(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
@@ -88,16 +91,12 @@ def _runs(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
         alike.setdefault(_command_of_any(subject, command), []).append((subject, command))
     for command, members in alike.items():
         if len(members) == 1:
-            yield f"- `{members[0][1]}`"
+            yield f"- {code(members[0][1])}"
         else:
-            yield f"- `{command}`; SUBJECT: {_escaped(', '.join(subject for subject, _ in members))}"
+            yield f"- {code(command)}; SUBJECT: {inline(', '.join(subject for subject, _ in members))}"
 
 
 def _command_of_any(subject: str, command: str) -> str:
     """Return the command with SUBJECT for the last mention of the subject, so that clients share it."""
     before, named, after = command.rpartition(f"--subject {subject} ")
     return f"{before}--subject SUBJECT {after}" if named else command
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

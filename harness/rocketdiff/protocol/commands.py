@@ -10,6 +10,7 @@ from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.sends.plan import Plan, PlannedSend, plan_line
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.protocol.consuming import MemberCommand, command_line, decode_member_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +60,15 @@ class Stop:
     limit_ms: int | None = None
 
 
-STOP = b'{"type":"stop"}\n'
+Command = PlannedSend | Prepare | Go | Stop | MemberCommand
 
-Command = PlannedSend | Prepare | Go | Stop
+STOP = b'{"type":"stop"}\n'
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
     """Return one ``plan`` line per send, for the subject and the journal."""
     for send in plan.sends:
-        yield _line(plan_line(send))
+        yield command_line(plan_line(send))
 
 
 def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
@@ -77,17 +78,17 @@ def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
         del members["security"]
     if not setup.endpoints:
         del members["endpoints"]
-    return _line({"type": "setup", "protocol": PROTOCOL, **members, "threads": threads})
+    return command_line({"type": "setup", "protocol": PROTOCOL, **members, "threads": threads})
 
 
 def encode_go(start_ns: int) -> bytes:
     """Return the ``go`` line."""
-    return _line({"type": "go", "start_ns": start_ns})
+    return command_line({"type": "go", "start_ns": start_ns})
 
 
 def encode_stop(limit_ms: int) -> bytes:
     """Return a ``stop`` line that lets the client end as applications do."""
-    return _line({"type": "stop", "limit_ms": limit_ms})
+    return command_line({"type": "stop", "limit_ms": limit_ms})
 
 
 def decode_command(line: bytes) -> Command:
@@ -106,15 +107,15 @@ def decode_command(line: bytes) -> Command:
             role = members.get("role", ClientRole.PRODUCER)
             if role not in list(ClientRole):
                 raise ValueError(f"role {role!r} is asked for, this subject knows {', '.join(ClientRole)}")
+            if role == ClientRole.CONSUMER:
+                return decode_member_command("setup", members)
             setup = msgspec.convert(members, SubjectSetup)
             return Prepare(setup, msgspec.convert(members.get("threads"), int), ClientRole(role))
         case "go":
             return msgspec.convert(members, Go)
         case "stop":
             return msgspec.convert(members, Stop)
+        case "rule" | "join" | "leave" as kind:
+            return decode_member_command(kind, members)
         case kind:
             raise ValueError(f"unknown command {kind!r}")
-
-
-def _line(members: dict[str, object]) -> bytes:
-    return msgspec.json.encode(members) + b"\n"

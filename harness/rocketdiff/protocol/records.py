@@ -5,19 +5,21 @@ A line is accepted only if its values are possible and fit their columns. A reco
 be sealed.
 """
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.field_types import INT32, INT64, UNREPORTED, Limits
+from rocketdiff.core.records.field_types import INT64, UNREPORTED, Limits
 from rocketdiff.core.records.received import RECORDS, ReceivedLine, Record
-from rocketdiff.core.records.sending import UNSEEN_END, Attempt, RouteSeen
-from rocketdiff.core.records.session import LINE_NAME, Hello
+from rocketdiff.core.records.sending import UNSEEN_END, Attempt
+from rocketdiff.core.records.session import LINE_NAME, Done, Hello
 from rocketdiff.core.sends.outcome import ErrorWord, class_of, is_unknown_word
 from rocketdiff.core.text.plain_text import UNPRINTABLE, plain_line
+from rocketdiff.protocol.shapes import Shape, shape_of
 
 BAD_LINE = "protocol.bad-line"
 UNKNOWN_RECORD = "protocol.unknown-record"
@@ -32,13 +34,15 @@ LONGEST_ATTEMPT_MS = 60_000
 SHOWN_CHARACTERS = 200
 """Quoted length of a bad line, enough to recognise it."""
 
+_MARKS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NOTHING: dict[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The fields of one type of line: (name on the line, attribute), and the limits of those that have any."""
+    """The fields of one type of line: (name on the line, attribute), and the limits of those that have any, by attribute."""
 
     name: str
     record: type[Record]
@@ -46,6 +50,7 @@ class _Kind:
     known: frozenset[str]
     renamed: tuple[tuple[str, str], ...]
     limits: tuple[tuple[str, Limits], ...]
+    nested: tuple[tuple[str, Shape], ...]
 
     @classmethod
     def of(cls, name: str, record: type[Record]) -> "_Kind":
@@ -57,6 +62,7 @@ class _Kind:
             known=frozenset(written),
             renamed=tuple((shown, attribute) for shown, attribute in written.items() if shown != attribute),
             limits=tuple(limits_of(record).items()),
+            nested=tuple(nested_of(record).items()),
         )
 
 
@@ -71,15 +77,19 @@ def reported_fields(record: type[Record]) -> dict[str, str]:
 
 def limits_of(record: type[Record]) -> dict[str, Limits]:
     """Return the limits of a record's reported fields by attribute; fields without limits are left out."""
+    shapes = {name: shape_of(annotation) for name, annotation in _annotations(record).items()}
+    return {name: shape.limits for name, shape in shapes.items() if shape.limits is not None}
+
+
+def nested_of(record: type[Record]) -> dict[str, Shape]:
+    """Return the shapes of a record's lists, by attribute; lists without limits are left out."""
+    shapes = {name: shape_of(annotation) for name, annotation in _annotations(record).items()}
+    return {name: shape for name, shape in shapes.items() if shape.limits is None and shape.has_limits}
+
+
+def _annotations(record: type[Record]) -> dict[str, object]:
     types = get_type_hints(record, include_extras=True)
-    found = {name: _limits_in(types[name]) for name in reported_fields(record).values()}
-    return {name: limits for name, limits in found.items() if limits is not None}
-
-
-def _limits_in(annotation: object) -> Limits | None:
-    """``Int32`` and ``Int32 | None`` have the same limits."""
-    parts = (annotation, *get_args(annotation))
-    return next((limits for part in parts for limits in getattr(part, "__metadata__", ())), None)
+    return {name: types[name] for name in reported_fields(record).values()}
 
 
 _KINDS = {name: _Kind.of(name, record) for name, record in RECORDS.items()}
@@ -136,7 +146,7 @@ def decode_record(line: bytes) -> ReceivedLine:
         if isinstance(record, Attempt) and record.error is not None:
             record = replace(record, error=class_of(record.error))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError
-        raise _refused(BAD_LINE, _with_line_names(str(error)), line) from None
+        raise _refused(BAD_LINE, _marked(line) or _with_line_names(str(error)), line) from None
     for signature, sentence in _flaws(kind, record):
         raise _refused(signature, sentence, line)
     return ReceivedLine(record, extra)
@@ -152,6 +162,12 @@ _EXPECTED = {
 def _refused(signature: str, sentence: str, line: bytes) -> SubjectBroken:
     shown = plain_line(line[:SHOWN_CHARACTERS].decode(errors="replace"))
     return SubjectBroken(signature, expected=_EXPECTED[signature], seen=f"{sentence}: {shown}")
+
+
+def _marked(line: bytes) -> str:
+    """Name a byte order mark, which no terminal shows."""
+    encoding = next((name for mark, name in _MARKS.items() if line.startswith(mark)), "")
+    return f"a byte order mark of {encoding} before the record, which is UTF-8 without one" if encoding else ""
 
 
 def _with_line_names(sentence: str) -> str:
@@ -181,8 +197,10 @@ def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
             yield from _flaws_of_field(name, value, limits)
     if isinstance(record, Hello):
         yield from _flaws_of_hello(record)
-    if isinstance(record, RouteSeen):
-        yield from _flaws_of_queues(record)
+    if isinstance(record, Done) and record.operations is None and record.calls is None:
+        yield BAD_LINE, "done counts neither sends nor calls"
+    for name, shape in kind.nested:
+        yield from _flaws_of_nested(name, getattr(record, name), shape)
 
 
 def _flaws_of_field(name: str, value: int | str, limits: Limits) -> Iterator[tuple[str, str]]:
@@ -202,12 +220,18 @@ def _flaws_of_hello(hello: Hello) -> Iterator[tuple[str, str]]:
         yield IMPOSSIBLE_VALUE, f"attempt_timeout_ms is {own_ms}, not 1 to {LONGEST_ATTEMPT_MS}"
 
 
-def _flaws_of_queues(route: RouteSeen) -> Iterator[tuple[str, str]]:
-    for broker, queue_id in route.queues:
-        yield from _flaws_of_name("broker", broker, Limits(is_filled=True))
-        if not 0 <= queue_id < INT32:
-            shown = str(queue_id) if -INT64 <= queue_id < INT64 else "beyond 64 bits"
-            yield IMPOSSIBLE_VALUE, f"queue_id is {shown}"
+def _flaws_of_nested(name: str, value: object, shape: Shape) -> Iterator[tuple[str, str]]:
+    for part, limits in shape.parts_of(value, name):
+        if isinstance(part, str):
+            yield from _flaws_of_name(limits.name or name, part, limits)
+        elif isinstance(part, int) and limits.below is not None and not _fits(part, limits):
+            shown = str(part) if -INT64 <= part < INT64 else "beyond 64 bits"
+            yield IMPOSSIBLE_VALUE, f"{limits.name or name} is {shown}"
+
+
+def _fits(value: int, limits: Limits) -> bool:
+    assert limits.below is not None
+    return (0 if limits.is_natural else -limits.below) <= value < limits.below
 
 
 def _flaws_of_name(what: str, name: str, limits: Limits) -> Iterator[tuple[str, str]]:

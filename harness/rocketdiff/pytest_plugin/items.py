@@ -9,6 +9,7 @@ import pytest
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.pytest_plugin.markers import grouped
 from rocketdiff.report.formats.junit import outcome_of
 from rocketdiff.report.words.signs import answer_sign, phase_word
@@ -28,7 +29,7 @@ _MARKS_OF_A_SCENARIO = ("\nestablishes:", "\ntopology:", "\nworkload:")
 def looks_like_scenario(path: Path) -> bool:
     """True if a YAML file is meant to be a scenario, valid or not."""
     try:
-        text = "\n" + path.read_text(encoding="utf-8")
+        text = "\n" + regular_bytes(path).decode()
     except (OSError, UnicodeDecodeError):
         return False
     return all(mark in text for mark in _MARKS_OF_A_SCENARIO)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.judging.run_info import describe
 from rocketdiff.record.storage.batch import Batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
@@ -142,10 +143,10 @@ def _require_sealed(run: RunDirectory) -> None:
 def _digest(run: RunDirectory) -> str:
     if run.manifest.has_digests:
         return run.manifest.digest
-    digest = hashlib.sha256((run.path / MANIFEST).read_bytes())
+    digest = hashlib.sha256(regular_bytes(run.path / MANIFEST))
     for table in TableName:
         for path in sorted((run.path / table).glob("*.parquet")):
-            digest.update(f"{table}/{path.name}".encode() + path.read_bytes())
+            digest.update(f"{table}/{path.name}".encode() + regular_bytes(path))
     return digest.hexdigest()
 
 
@@ -222,6 +223,6 @@ def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
         "trace_schema": manifest.schema,
         "cases": len(manifest.cases),
         "sends": sum(entry.sends_planned for entry in manifest.cases),
-        "manifest": (run.path / MANIFEST).read_text(encoding="utf-8"),
+        "manifest": regular_bytes(run.path / MANIFEST).decode(),
     }
     return pa.Table.from_pylist([row], schema=COLUMNS[Kept.RUNS])

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.process import open_files
 from rocketdiff.releases import machine
 from rocketdiff.releases.artifacts.class_paths import artifact_folder
 from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
@@ -29,7 +30,7 @@ MEMORY_BYTES = 4 * 2**30
 # On one core the two arms take turns, which would measure the scheduler.
 CORES = 2
 OLDEST_PYTHON = (3, 11)
-NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
+NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk", "open files"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def examine() -> list[Requirement]:
         _memory(),
         _cache(),
         _disk(),
+        _open_files(),
         _jars("server jars", lock.servers),
         _jars("client jars", lock.clients),
         _cpp_client(),
@@ -127,6 +129,12 @@ def _disk() -> Requirement:
     free = psutil.disk_usage(str(_nearest_existing(cache_dir()))).free
     seen = f"{_gibibytes(free)} GiB free beside the cache folder"
     return _finding("disk", free >= FREE_DISK_BYTES, seen, f"free some: {_gibibytes(FREE_DISK_BYTES)} GiB are wanted")
+
+
+def _open_files() -> Requirement:
+    limit = open_files.open_files()
+    seen = f"{limit:,} a process may open" if limit < sys.maxsize else "as many as a process wants"
+    return _finding("open files", limit >= open_files.OPEN_FILES, seen, open_files.OPEN_FILES_REMEDY)
 
 
 def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requirement:

@@ -1,13 +1,13 @@
 """
-Selects the JDK for servers, clients and Spark: the machine's own if suitable, else one downloaded by cjdk.
+Selects the JDK for servers, clients and Spark: the machine's own if suitable, else one exact build, downloaded by cjdk.
 
 It must be a JDK (the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3 does
-not start. 17 and 21 are
-preferred: Spark and the old clients are tested with these. The path of a downloaded JDK is stored, so later runs need no
-network.
+not start. 17 and 21 are preferred: Spark and the old clients are tested with these. A downloaded archive is compared with
+its digest below; the path of the JDK is stored, so later runs need no network.
 """
 
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Iterator
@@ -22,7 +22,15 @@ JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
 PREFERRED_VERSIONS = (17, 21)
 OLDEST_VERSION = 17
 NEEDED_MODULE = "jdk.incubator.vector"
-FETCHED_VENDOR, FETCHED_VERSION = "temurin", "17"
+FETCHED_VERSION = "17.0.19+10"
+_FETCHED_FROM = "tgz+https://github.com/adoptium/temurin17-binaries/releases/download/jdk-{tag}/OpenJDK17U-jdk_{machine}_linux_hotspot_{file}.tar.gz"
+_FETCHED_SHA256 = {
+    "x64": "d8afc263758141a66e0e3aafc321e783f7016696f4eaea067d340a269037d331",
+    "aarch64": "83a52172678ec8975164648654869cb2e71d7c748b47aca94b29bbfa10c18e81",
+}
+"""As Adoptium's own images compare them (adoptium/containers, 17/jdk/ubuntu, 2026-08)."""
+
+_MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "aarch64", "arm64": "aarch64"}
 # Folders of package systems and common installers, each with one folder per JDK.
 _STANDARD_PARENTS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.jdks", "~/.sdkman/candidates/java")
 _MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
@@ -152,31 +160,38 @@ def _fetched_home(listener: ProgressListener, why: str) -> Path:
     import cjdk  # noqa: PLC0415
 
     folder = _jdk_folder()
+    url, sha256 = _build_for_this_machine(why)
     with exclusive(folder, lambda: listener(Notice("waiting: another rocketdiff is fetching a JDK"))):
         kept = kept_home()
         if kept is not None:
             return kept
-        listener(
-            Notice(
-                f"no JDK here fits ({why}); fetching {FETCHED_VENDOR} {FETCHED_VERSION}, about 190 MiB, into {folder}"
-            )
-        )
+        listener(Notice(f"no JDK here fits ({why}); fetching Temurin {FETCHED_VERSION}, about 190 MiB, into {folder}"))
         try:
-            home = cjdk.java_home(
-                vendor=FETCHED_VENDOR, version=FETCHED_VERSION, cache_dir=folder, progress=sys.stderr.isatty()
+            package = cjdk.cache_package(
+                f"JDK {FETCHED_VERSION}", url, sha256=sha256, cache_dir=folder, progress=sys.stderr.isatty()
             )
+            home = next(package.glob("**/bin/java")).parent.parent
             _keep(home)
-        except cjdk.CjdkError as error:
-            raise _not_to_be_had(why, error) from error
+        except (cjdk.CjdkError, StopIteration) as error:
+            raise _not_to_be_had(why, str(error) or "it holds no bin/java") from error
         except OSError as error:
             raise unwritable(folder, error) from error
     return home
 
 
-def _not_to_be_had(why: str, error: Exception) -> EnvironmentMissing:
+def _build_for_this_machine(why: str) -> tuple[str, str]:
+    """URL and digest of the build; raises EnvironmentMissing where none is known."""
+    machine = _MACHINES.get(platform.machine().lower(), "")
+    if sys.platform != "linux" or machine not in _FETCHED_SHA256:
+        raise _not_to_be_had(why, f"no digest of a JDK for {platform.system()} on {platform.machine()} is known")
+    tag, file = FETCHED_VERSION.replace("+", "%2B"), FETCHED_VERSION.replace("+", "_")
+    return _FETCHED_FROM.format(tag=tag, machine=machine, file=file), _FETCHED_SHA256[machine]
+
+
+def _not_to_be_had(why: str, reason: str) -> EnvironmentMissing:
     return EnvironmentMissing(
         "a JDK of 17 or later (17 or 21 preferred) on this machine, or a network to fetch one from",
-        seen=f"{why}; fetching one failed: {' '.join(str(error).split())[:200]}",
+        seen=f"{why}; fetching one failed: {' '.join(reason.split())[:200]}",
         hint="install one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless) "
         "or set ROCKETDIFF_JAVA_HOME to one that is there",
     )
@@ -192,7 +207,7 @@ def kept_home() -> Path | None:
 
 
 def _keep(home: Path) -> None:
-    """Needed because cjdk uses the network again once its list of JDKs is a day old."""
+    """Later runs find it without cjdk, whose import takes a while."""
     _kept_file().write_text(str(home.relative_to(_jdk_folder())), encoding="utf-8")
 
 

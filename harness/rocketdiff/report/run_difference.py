@@ -18,6 +18,7 @@ from rocketdiff.core.answers.verdict import DECISIVE, CheckResult, Example
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.core.text.machine_line import machine_line
+from rocketdiff.core.text.markdown import code, inline
 from rocketdiff.report.clusters import Weight, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural, short_case
@@ -171,7 +172,7 @@ def _change(before: Seen, after: Seen) -> Change:
 
 def lines_of(difference: RunDifference, before: Document, after: Document) -> Iterator[str]:
     """Yield Markdown that is readable on a terminal; the last line is for programs."""
-    yield f"# {_title(after)}, compared with {_title(before)}"
+    yield f"# {inline(_title(after))}, compared with {inline(_title(before))}"
     yield ""
     yield ", ".join(f"{difference.count(change)} {change}" for change in Change) + "."
     for change in Change:
@@ -181,7 +182,7 @@ def lines_of(difference: RunDifference, before: Document, after: Document) -> It
             yield from (line for row in rows for line in _lines(row))
     if difference.unanswered:
         yield from ("", f"## Answered before, not now ({plural(len(difference.unanswered), 'question')})", "")
-        yield from (f"* {question.check} in {question.scenario}" for question in difference.unanswered)
+        yield from (f"* {inline(question.check)} in {inline(question.scenario)}" for question in difference.unanswered)
     yield from ("", difference.machine_line)
 
 
@@ -193,10 +194,10 @@ def _title(document: Document) -> str:
 def _lines(row: DifferenceRow) -> Iterator[str]:
     notes = [f"{_share(row.before)} → {_share(row.after)}", *(() if row.does_gate else ("does not gate",))]
     question = row.key.question
-    yield f"* `{row.key.signature}` of the {row.key.arm}, {question.check} in {question.scenario} ({', '.join(notes)})"
+    yield f"* {code(row.key.signature)} of the {row.key.arm}, {inline(question.check)} in {inline(question.scenario)} ({', '.join(notes)})"
     if row.change in (Change.NEW, Change.MORE_OFTEN, Change.NOT_COMPARED) and row.after.example is not None:
-        yield f"  expected: {row.after.example.expected}"
-        yield f"  observed: {row.after.example.observed}"
+        yield f"  expected: {inline(row.after.example.expected)}"
+        yield f"  observed: {inline(row.after.example.observed)}"
 
 
 def _share(seen: Seen) -> str:

@@ -25,6 +25,7 @@ from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice, choose, require_pair, require_security, require_some, require_usable
 from rocketdiff.scenario import Case, expand
 from rocketdiff.scenario.checks_asked import count_planned
+from rocketdiff.subjects.secret_removal import remove_left_secrets
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
@@ -44,6 +45,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     if request.is_dry:
         emit(listeners, DryRunDescribed(tuple(describe(request, cases, choice))))
         return int(ExitCode.CONFORMS)
+    remove_left_secrets()
     request = fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))

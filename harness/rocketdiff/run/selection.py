@@ -12,6 +12,7 @@ from rocketdiff.core.spark_master import require_master
 from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.process.open_files import require_open_files
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.subject import Subject
@@ -97,10 +98,11 @@ def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
 
 
 def require_usable(out: Path, master: str | None) -> None:
-    """UsageError for a folder or Spark master that would otherwise be refused only after the cases."""
+    """UsageError for a folder or Spark master, EnvironmentMissing for a limit, that would fail only after the cases."""
     require_nameable(out, "--out")
     require_folder(out, "--out")
     require_master(master)
+    require_open_files()
 
 
 def require_pair(baseline: Subject, candidate: Subject) -> None:

@@ -3,6 +3,7 @@
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.scenario.consuming.plan import feeding_plan
 from rocketdiff.scenario.model import Case, Scenario
 from rocketdiff.scenario.sending.plan import sending_plan
 from rocketdiff.scenario.stretch import stretched
@@ -24,4 +25,6 @@ def expand(
 
 def plan_of(scenario: Scenario, seed: int) -> Plan:
     """Return the sends of a scenario. Random numbers depend on seed and name, so a new scenario changes no other plan."""
+    if scenario.group is not None:
+        return feeding_plan(scenario.workload, scenario.name, seed, scenario.queues_per_broker)
     return sending_plan(scenario.workload, scenario.name, seed)

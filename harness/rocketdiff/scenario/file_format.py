@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.tables.checks import ASKED, STATISTICAL
+from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.fault import FaultKind, Means
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.tables.suites import SUITES
 from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind
-from rocketdiff.documents.part import Part, published_schema
+from rocketdiff.documents.part import Part
 from rocketdiff.scenario.sending.file_format import Seconds, WorkloadPart
 
 FORMAT = 1
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     WireKind = str
     WireDelayKind = str
 else:  # closed sets from the tables of core
-    CheckName = Literal[ASKED]
-    DurationCheck = Literal[STATISTICAL]
+    CheckName = Literal[asked_for(ClientRole.PRODUCER)]
+    DurationCheck = Literal[asked_for(ClientRole.PRODUCER, CheckKind.STATISTICAL)]
     SuiteName = Literal[tuple(SUITES)]
     TopologyName = Literal[tuple(TOPOLOGIES)]
     PauseKind = Literal[_kinds(Means.PAUSE, NodeKind.BROKER, NodeKind.SLAVE)]
@@ -239,8 +240,3 @@ class ScenarioFile(Part):
     @property
     def client_settings(self) -> ClientSettings:
         return ClientSettings(**self.settings.model_dump())
-
-
-def schema() -> bytes:
-    """Return the JSON Schema of scenario files of this version."""
-    return published_schema(ScenarioFile, f"scenario:{FORMAT}").encode()

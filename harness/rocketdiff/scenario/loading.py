@@ -8,8 +8,12 @@ from rocketdiff.core.case import Tolerance
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.text.quoted import shown
+from rocketdiff.documents.part import published_schema
 from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
+from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile
+from rocketdiff.scenario.consuming.group import group_of
+from rocketdiff.scenario.consuming.rules import require_consumable
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart
 from rocketdiff.scenario.model import Scenario
 from rocketdiff.scenario.rules import require_consistent
@@ -34,6 +38,11 @@ _WORDS = Words(
 def load(path: Path) -> Scenario:
     """Read one scenario file; raise UsageError with file, line, field and expectation."""
     return parse(read_text(path), str(path))
+
+
+def schema() -> bytes:
+    """Return the JSON Schema of scenario files of this version, about producers and about consumers."""
+    return published_schema(ScenarioFile | ConsumerScenarioFile, f"scenario:{FORMAT}").encode()  # type: ignore[arg-type]
 
 
 def load_all(root: Path | None = None) -> tuple[Scenario, ...]:
@@ -63,9 +72,15 @@ def parse(text: str, origin: str) -> Scenario:
     """Read a scenario from its text; ``origin`` names the source in messages."""
     source = parse_yaml(text, origin)
     _require_format(source)
-    file = read_part(ScenarioFile, source.data, source.place, _WORDS)
+    is_about_consumers = isinstance(source.data, dict) and "consumers" in source.data
+    kind = ConsumerScenarioFile if is_about_consumers else ScenarioFile
+    file = read_part(kind, source.data, source.place, _WORDS)
     faults = scheduled(file, source)
     require_consistent(file, faults, source)
+    group = None
+    if isinstance(file, ConsumerScenarioFile):
+        require_consumable(file, faults, source)
+        group = group_of(file.consumers)
     return Scenario(
         name=file.name,
         establishes=" ".join(file.establishes.split()),
@@ -81,6 +96,7 @@ def parse(text: str, origin: str) -> Scenario:
         text=text,
         source=origin,
         ordered=file.topic.ordered,
+        group=group,
     )
 
 

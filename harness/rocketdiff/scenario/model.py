@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocketdiff.core.case import CaseId, Tolerance
+from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import PAUSES, FaultSpec
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.scenario.consuming.group import GroupWork
 from rocketdiff.scenario.sending.workload import Workload
 
 
@@ -33,6 +35,7 @@ class Scenario:
     suites: where it runs by default.
     text: the file as read; source: its origin, for messages.
     ordered: the topic is marked as ordered.
+    group: of a scenario about consumers, which the workload feeds.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Scenario:
     text: str
     source: str
     ordered: bool = False
+    group: GroupPlan | None = None
 
     @property
     def role(self) -> ClientRole:
@@ -58,7 +62,8 @@ class Scenario:
     @property
     def work(self) -> Mapping[ClientRole, Work]:
         """What each role does, the role under test last."""
-        return {ClientRole.PRODUCER: self.workload}
+        own: dict[ClientRole, Work] = {ClientRole.PRODUCER: self.workload}
+        return own if self.group is None else {**own, ClientRole.CONSUMER: GroupWork(self.group)}
 
     def demands(self) -> tuple[Demand, ...]:
         """What a client must have to take part."""

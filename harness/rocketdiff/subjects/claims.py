@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records.consuming import PROPERTY
 from rocketdiff.core.records.received import ROLE_CLAIMS
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.security import ACL, TLS
@@ -15,7 +16,7 @@ SETTING = "setting:"
 def unknown_claims(claims: Collection[str]) -> tuple[str, ...]:
     """Return claims unknown to this protocol version (newer or misspelt), in their order."""
     known = {ACL, TLS, ClientProtocol.GRPC}.union(*ROLE_CLAIMS.values())
-    return tuple(claim for claim in claims if claim not in known and not claim.startswith(SETTING))
+    return tuple(claim for claim in claims if claim not in known and not claim.startswith((SETTING, PROPERTY)))
 
 
 def require_claim(hello: Hello | None, claim: str, what: str) -> None:

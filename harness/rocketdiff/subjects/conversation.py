@@ -1,9 +1,11 @@
 """
 The protocol's state machine, common to all roles. Pure: the clock is a parameter.
 
-hello; after setup ready; after go what the role reports; then done. ``RoleTalk`` checks the records of a role.
+hello; after setup ready; after go, or the first order of a role, what the role reports; then done. ``RoleTalk`` checks the records
+of a role.
 """
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Protocol
 
@@ -93,6 +95,13 @@ class Conversation:
         assert self._talk is not None
         self._talk.go(start_ns)
         self.stage = Stage.RUNNING
+
+    def order(self, note: Callable[[], bytes]) -> bytes:
+        """Return the line of a command of the role, of which ``note`` makes the talk take note."""
+        assert self.stage in (Stage.READY, Stage.RUNNING), f"an order in stage {self.stage.name}"
+        line = note()
+        self.stage = Stage.RUNNING
+        return line
 
     @property
     def ended(self) -> int:

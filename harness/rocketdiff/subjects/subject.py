@@ -9,12 +9,16 @@ from rocketdiff.core.demand import Demand
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.consuming.claims import is_group_claimed
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.sending.claims import is_send_claimed
 
-CLAIMED: Mapping[ClientRole, Callable[[Collection[str], Any], bool]] = {ClientRole.PRODUCER: is_send_claimed}
+CLAIMED: Mapping[ClientRole, Callable[[Collection[str], Any], bool]] = {
+    ClientRole.PRODUCER: is_send_claimed,
+    ClientRole.CONSUMER: is_group_claimed,
+}
 """True if the capabilities of a hello include what is demanded."""
 
 

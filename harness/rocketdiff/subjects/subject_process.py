@@ -19,10 +19,12 @@ from rocketdiff.core.security import hidden
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, encode_go, encode_stop
 from rocketdiff.protocol.records import decode_record
+from rocketdiff.protocol.redaction import without_secrets
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.conversation import Conversation, RoleTalk, Stage
 from rocketdiff.subjects.limits import Deadlines, OutputBounds
 from rocketdiff.subjects.program import Launch, SubjectProgram
+from rocketdiff.subjects.secret_removal import SecretRemoval
 
 _STDERR = "stderr.log"
 
@@ -40,9 +42,9 @@ class SubjectProcess(Closing):
     """
     One running subject; a context manager that ends it in any state.
 
-    on_line: called on the listener thread with every complete line, without its line end, before decoding. Secrets of the setup
-    are removed from lines and, on close, from stderr. has_stopped: after close, True if it exited on the command stop. The
-    await methods raise SubjectBroken at the first violation or at their deadline.
+    on_line: called on the listener thread with every complete line, without its line end and secrets. On close, secrets of the
+    setup are removed from all files in ``folder``. has_stopped: after close, True if it exited on the command stop. The await
+    methods raise SubjectBroken at the first violation or at their deadline.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class SubjectProcess(Closing):
         self.has_stopped = False
         self._bounds = OutputBounds()
         self._secrets: tuple[str, ...] = ()
+        self._removal: SecretRemoval | None = None
         self._process = _started(program.launch(folder), folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
         self._listener = threading.Thread(target=self._listen, name=f"subject-{member}", daemon=True)
@@ -107,6 +110,8 @@ class SubjectProcess(Closing):
 
     def prepare(self, talk: RoleTalk) -> None:
         self._secrets = talk.secrets
+        if self._secrets:
+            self._removal = SecretRemoval(self.folder, self._secrets)
         with self._changed:
             self._bounds = talk.bounds
             lines = self._conversation.prepare(talk, self._deadlines.margin_s)
@@ -124,6 +129,19 @@ class SubjectProcess(Closing):
             self._conversation.go(start_ns)
             self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
         self._write(encode_go(start_ns))
+
+    def order(self, note: Callable[[], bytes]) -> None:
+        """Send a command of the role; ``note`` makes the talk take note of it and returns its line."""
+        with self._changed:
+            line = self._conversation.order(note)
+        self._write(line)
+
+    def await_that(self, condition: Callable[[], bool], deadline_s: float) -> bool:
+        """Wait at most this long until a condition over its records holds; return it. Raises SubjectBroken."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_lost() or condition(), deadline_s)
+        self._raise_if_lost()
+        return condition()
 
     def await_done(self, deadline_s: float | None = None) -> Transcript:
         """Wait until every operation has ended. Without ``deadline_s`` only the silence of a thread ends the wait."""
@@ -157,7 +175,8 @@ class SubjectProcess(Closing):
         self._process.kill()
         self._listener.join()
         self._process.close()
-        self._clean_stderr()
+        if self._removal is not None:
+            self._removal.close()
 
     def _write(self, data: bytes) -> None:
         if not self._process.write(data, timeout_s=self._deadlines.read_s):
@@ -172,12 +191,15 @@ class SubjectProcess(Closing):
     def _await(self, stage: Stage, deadline_s: float | None) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
-            if self._own_error is not None:
-                raise self._own_error
-            if self._broken is None and self.stage < stage:
+            if self._own_error is None and self._broken is None and self.stage < stage:
                 self._break(self._stalled(f"{stage.name.lower()} within {deadline_s:g} s"))
-            if self._broken is not None:
-                raise self._broken
+        self._raise_if_lost()
+
+    def _raise_if_lost(self) -> None:
+        if self._own_error is not None:
+            raise self._own_error
+        if self._broken is not None:
+            raise self._broken
 
     def _is_lost(self) -> bool:
         return self._broken is not None or self._own_error is not None
@@ -205,7 +227,7 @@ class SubjectProcess(Closing):
             self._break(_too_much("bytes on its output", self._bounds.output_bytes))
             return  # not journalled either, to save the disk
         for received in lines:
-            line = self._without_secrets(received)
+            line = without_secrets(received, self._secrets)
             self._on_line(line)
             if not self._is_lost():
                 self._take(line)
@@ -219,24 +241,6 @@ class SubjectProcess(Closing):
                     seen=f"a line over {_MAX_LINE_BYTES} bytes",
                 )
             )
-
-    def _without_secrets(self, printed: bytes) -> bytes:
-        if not self._secrets:
-            return printed
-        text = printed.decode(errors="surrogateescape")
-        return hidden(text, self._secrets).encode(errors="surrogateescape")
-
-    def _clean_stderr(self) -> None:
-        """Remove secrets in place, because a process left behind by the client may still write to the file."""
-        if not self._secrets:
-            return
-        with (self.folder / _STDERR).open("r+b") as file:
-            content = file.read()
-            clean = self._without_secrets(content)
-            if clean != content:
-                file.seek(0)
-                file.write(clean)
-                file.truncate()
 
     def _take(self, line: bytes) -> None:
         try:

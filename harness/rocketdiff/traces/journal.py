@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken, TraceError
+from rocketdiff.core.files import open_regular
 from rocketdiff.core.records.sending import Attempt, reports_ends, reports_starts
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
@@ -34,14 +35,20 @@ class ArmJournal(Transcript):
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield number (from 1) and content of every line that has its line end."""
+    """Yield number (from 1) and content of every line that has its line end; none for a missing file."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for number, line in enumerate(file, start=1):
                 if line.endswith(b"\n"):
                     yield number, line[:-1]
     except FileNotFoundError:
         return
+    except OSError as problem:
+        raise TraceError(
+            f"a readable journal {path.name}",
+            seen=problem.strerror or str(problem),
+            hint="the run directory was altered",
+        ) from problem
 
 
 def read_arm_journal(path: Path) -> ArmJournal:

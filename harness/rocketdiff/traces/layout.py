@@ -11,6 +11,9 @@ MANIFEST = "run.json"
 JOURNAL = "journal"
 LOGS = "logs"
 
+GROUP_JOURNAL, COMMITTED_JOURNAL, LISTED_JOURNAL = "group", "committed", "listed"
+"""Journals of a case about consumers: orders to members, and what brokers answered about their groups."""
+
 _PARQUET_NAME = re.compile(r"(?P<case>\d{2,})(-(?P<arm>baseline|candidate))?\.parquet")
 
 
@@ -36,6 +39,11 @@ def witnessed_file(case: int, member: Member) -> PurePosixPath:
 def plan_file(case: int) -> PurePosixPath:
     """Return the file with the plan that both arms received, one send per line."""
     return PurePosixPath(JOURNAL, f"{case:02d}-plan.ndjson")
+
+
+def watched_file(case: int, name: str) -> PurePosixPath:
+    """Return the file of a journal that the runner itself writes, by its name."""
+    return PurePosixPath(JOURNAL, f"{case:02d}-{name}.ndjson")
 
 
 def fault_journal_file(case: int) -> PurePosixPath:

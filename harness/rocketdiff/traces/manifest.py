@@ -13,6 +13,7 @@ import msgspec
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.case import Tolerance
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.roles import ClientRole
@@ -42,21 +43,14 @@ class CaseStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ClockAnchor:
-    """One instant on both clocks: monotonic in ns, wall clock in ms since the epoch."""
-
-    monotonic_ns: int
-    wall_ms: int
-
-
-@dataclass(frozen=True, slots=True)
 class ArmSummary:
     """
     Content of one arm's journal when it was sealed.
 
     unanswered: planned sends without an answer. done: the subject reported that every send was answered. failure: its message
     when it gave up. troubles: the first few lines that are not records, or contradict the plan or an earlier line, in words;
-    trouble_count: all. witness: source of attempts and routes, ``client`` (its hook) or ``wire`` (the recording relay).
+    trouble_count: all. witness: source of attempts and routes, ``client`` (its hook) or ``wire`` (the recording relay). calls,
+    deliveries: of a group's listeners, since 1.10.
     """
 
     sends: int
@@ -70,10 +64,25 @@ class ArmSummary:
     trouble_count: int = 0
     troubles: tuple[str, ...] = ()
     witness: str = CLIENT
+    calls: int = 0
+    deliveries: int = 0
 
     def rows_of(self, table: TableName) -> int | None:
         """Return the number of rows of a table of this arm; None if it is not counted here."""
-        return {TableName.SENDS: self.sends, TableName.ATTEMPTS: self.attempts}.get(table)
+        return {
+            TableName.SENDS: self.sends,
+            TableName.ATTEMPTS: self.attempts,
+            TableName.CALLS: self.calls,
+            TableName.DELIVERIES: self.deliveries,
+        }.get(table)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    """The group of one arm: its name and the number of its member processes."""
+
+    name: str
+    members: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,10 @@ class ResourceSample:
         return (wanted_ns[1] - wanted_ns[0]) / max(1, self.at_ns - earlier.at_ns) if is_known else 0.0
 
 
+LONGEST_STALL = "longest_stall_ns"
+"""Name of a measured number: how late a sleeping thread of the runner was woken at most, if that was long."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
     """
@@ -139,7 +152,7 @@ class CaseEntry:
     digest of each sealed table, by path. connections: samples by member, since 1.4; empty if none were taken.
     attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
     longer than the scenario says. role: of the clients under test, since 1.8. resources: samples by member, since 1.9; empty
-    if none were taken.
+    if none were taken. groups: of a case about consumers, since 1.10; both arms then have the same topic.
     """
 
     number: int
@@ -172,6 +185,7 @@ class CaseEntry:
     attempt_timeout_ms: int = 0
     role: ClientRole = ClientRole.PRODUCER
     resources: dict[str, tuple[ResourceSample, ...]] = field(default_factory=dict)
+    groups: dict[Arm, GroupEntry] = field(default_factory=dict)
 
     @property
     def lost_arms(self) -> tuple[Arm, ...]:

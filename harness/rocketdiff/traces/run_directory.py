@@ -16,12 +16,21 @@ from typing import Protocol, Self
 import msgspec
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.sends.plan import Plan, PlannedSend
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
+from rocketdiff.traces.consuming.sealing import sealed_consumption
+from rocketdiff.traces.journal import (
+    ArmJournal,
+    read_fault_journal,
+    read_plan_file,
+    read_witnessed_journal,
+    whole_lines,
+)
 from rocketdiff.traces.layout import (
     JOURNAL,
     LOGS,
@@ -31,15 +40,17 @@ from rocketdiff.traces.layout import (
     logs_folder,
     plan_file,
     table_file,
+    watched_file,
     wire_file,
     witnessed_file,
 )
+from rocketdiff.traces.links import require_no_links
 from rocketdiff.traces.manifest import (
     Breach,
     CaseEntry,
     CaseStatus,
-    ClockAnchor,
     ConnectionSample,
+    GroupEntry,
     ResourceSample,
     RunManifest,
     decode_manifest,
@@ -50,8 +61,7 @@ from rocketdiff.traces.schema import ARM_CODES, Columns, TableName
 from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
 from rocketdiff.traces.sealed_file import sorted_table, write_sealed
 from rocketdiff.traces.sending.sealing import sealed_sends
-from rocketdiff.traces.sending.tables import STORED
-from rocketdiff.traces.tables import FAULTS
+from rocketdiff.traces.tables import FAULTS, TABLES
 
 
 class StoredMessage(Protocol):
@@ -83,7 +93,10 @@ class StoredMessage(Protocol):
 
 Change = Callable[[CaseEntry], CaseEntry]
 
-SEALERS: Mapping[ClientRole, Callable[[CaseJournals], SealedCase]] = {ClientRole.PRODUCER: sealed_sends}
+SEALERS: Mapping[ClientRole, Callable[[CaseJournals], SealedCase]] = {
+    ClientRole.PRODUCER: sealed_sends,
+    ClientRole.CONSUMER: sealed_consumption,
+}
 """Turn the journals of a case into its tables, by the role of the case."""
 
 
@@ -114,12 +127,17 @@ class CaseDirectory:
     def started(self) -> bool:
         return (self._run.path / plan_file(self.number)).exists()
 
+    def form(self, topics: Mapping[Arm, str], groups: Mapping[Arm, GroupEntry]) -> None:
+        """Record the topic and the group of each arm, before any member joins."""
+        self._run.change(self.number, lambda entry: replace(entry, topics=dict(topics), groups=dict(groups)))
+
     def begin(self, plan: Plan, *, clock: ClockAnchor, origin_ns: int) -> None:
         """
         Record the plan and its start, before the arms start.
 
         Raises TraceError if the plan is not the one announced in ``run.json``.
         """
+        require_no_links(self._run.path)
         content = encode_plan(plan)
         self._require_announced(content)
         write_whole(self._run.path / plan_file(self.number), content)
@@ -128,6 +146,10 @@ class CaseDirectory:
     def recorder(self, member: Member) -> Recorder:
         """Open the journal of one member; the caller closes it."""
         return Recorder(self._run.path / journal_file(self.number, member))
+
+    def watched(self, name: str) -> Recorder:
+        """Open a journal of what the runner itself orders or sees (``layout``); the caller closes it."""
+        return Recorder(self._run.path / watched_file(self.number, name))
 
     def wire_file(self, member: Member) -> Path:
         return self._run.path / wire_file(self.number, member)
@@ -149,16 +171,20 @@ class CaseDirectory:
 
         table: SCHEDULED for the delayed messages that brokers held back.
         """
-        group = (self.number, ARM_CODES[arm])
-        columns: dict[str, list[object]] = {name: [] for name in STORED.names}
+        return self.write_read_back(table, arm, rows)
+
+    def write_read_back(self, table: TableName, arm: Arm | None, rows: Iterable[object]) -> int:
+        """Seal rows read back from the servers, objects with the columns of a table; returns their number."""
+        require_no_links(self._run.path)
+        names = TABLES[table].schema.names
+        columns: dict[str, list[object]] = {name: [] for name in names}
+        head: dict[str, object] = {"case": self.number} if arm is None else {"case": self.number, "arm": ARM_CODES[arm]}
         for row in rows:
-            columns["case"].append(group[0])
-            columns["arm"].append(group[1])
-            for name in STORED.names[2:]:
-                columns[name].append(getattr(row, name))
-        messages = self._write(table, columns, arm)
+            for name in names:
+                columns[name].append(head[name] if name in head else getattr(row, name))
+        count = self._write(table, columns, arm)
         self._run.change(self.number, self._with_digests)
-        return messages
+        return count
 
     def seal(self) -> CaseEntry:
         """
@@ -169,12 +195,12 @@ class CaseDirectory:
         """
         if not self.started:
             raise TraceError(f"a started case {self.number}", seen="no plan in its journal", hint="run the case")
+        require_no_links(self._run.path)
         self._close_faults()
-        content = (self._run.path / plan_file(self.number)).read_bytes()
-        self._require_announced(content)
+        self._require_announced(_content_of(self._run.path / plan_file(self.number)))
         plan = read_plan_file(self._run.path / plan_file(self.number))
         self._write(TableName.FAULTS, self._fault_columns(), None)
-        sealed = SEALERS[self.entry.role](CaseJournals(self.number, plan, self.entry.origin_ns or 0, self._journal))
+        sealed = SEALERS[self.entry.role](self._journals(plan))
         for (table, arm), columns in sealed.tables.items():
             self._write(table, columns, arm)
         arms = dict(sealed.arms)
@@ -195,11 +221,15 @@ class CaseDirectory:
         measured: dict[str, int | float] | None = None,
         connections: Mapping[Member, tuple[ConnectionSample, ...]] | None = None,
         resources: Mapping[Member, tuple[ResourceSample, ...]] | None = None,
+        clock: ClockAnchor | None = None,
     ) -> CaseEntry:
-        """Declare this case done and its tables sealed."""
+        """Declare this case done and its tables sealed; clock: with what was sampled of it."""
         held = {str(member): seen for member, seen in (connections or {}).items()}
         used = {str(member): seen for member, seen in (resources or {}).items()}
-        self._run.change(self.number, lambda entry: replace(entry, connections=held, resources=used))
+        self._run.change(
+            self.number,
+            lambda entry: replace(entry, connections=held, resources=used, clock=clock or entry.clock),
+        )
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(
@@ -237,6 +267,20 @@ class CaseDirectory:
                 columns[name].append(getattr(record, name))
         return columns
 
+    def _journals(self, plan: Sequence[PlannedSend]) -> CaseJournals:
+        entry = self.entry
+        return CaseJournals(
+            number=self.number,
+            plan=plan,
+            origin_ns=entry.origin_ns or 0,
+            of=self._journal,
+            lines=lambda name: (line for _, line in whole_lines(self._run.path / watched_file(self.number, name))),
+            subjects=self._run.manifest.subjects,
+            topics=entry.topics,
+            groups=entry.groups,
+            lost=entry.breaches.keys(),
+        )
+
     def _journal(self, member: Member) -> ArmJournal:
         reported, seen = journal_file(self.number, member), witnessed_file(self.number, member)
         return read_witnessed_journal(self._run.path / reported, self._run.path / seen)
@@ -257,6 +301,14 @@ class CaseDirectory:
 
     def _with_digests(self, entry: CaseEntry) -> CaseEntry:
         return replace(entry, files=entry.files | self._digests)
+
+
+def _content_of(plan: Path) -> bytes:
+    try:
+        return regular_bytes(plan)
+    except OSError as problem:
+        seen = problem.strerror or str(problem)
+        raise TraceError(f"a readable plan {plan.name}", seen=seen, hint="the run directory was altered") from problem
 
 
 class RunDirectory:
@@ -293,10 +345,11 @@ class RunDirectory:
         """
         Open a run.
 
-        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version.
+        Raises TraceError if ``run.json`` is missing, invalid or of an unknown major version, or a file is a link.
         """
+        require_no_links(path)
         try:
-            content = (path / MANIFEST).read_bytes()
+            content = regular_bytes(path / MANIFEST)
         except OSError as problem:
             raise TraceError(
                 f"a run directory at {path}",

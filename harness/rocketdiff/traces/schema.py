@@ -16,7 +16,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.roles import ClientRole
 
-SCHEMA_VERSION = "1.9"
+SCHEMA_VERSION = "1.10"
 
 DIGESTS_SINCE = 3
 """Minor version from which ``run.json`` has a digest of itself and of every sealed table."""
@@ -36,6 +36,17 @@ class TableName(StrEnum):
     FAULTS = "faults"
     STORED = "stored"
     SCHEDULED = "scheduled"
+    FED = "fed"
+    HELD = "held"
+    MEMBERS = "members"
+    CALLS = "calls"
+    DELIVERIES = "deliveries"
+    ALLOCATIONS = "allocations"
+    OWNED = "owned"
+    OFFSETS = "offsets"
+    COMMITTED = "committed"
+    LISTED = "listed"
+    RETURNED = "returned"
 
 
 Columns = Mapping[str, Sequence[object]]
@@ -60,7 +71,7 @@ class TableSpec:
 
     keys: columns by which its rows rise strictly within a file, so no row can occur twice. role: of the cases that have it;
     None for every case. is_per_arm: a file an arm, else one a case. is_optional: a complete case may lack it. guard: a
-    complete case may lack it if this guard is broken.
+    complete case may lack it if this guard is broken. group: column of the whole groups of its rows.
     """
 
     name: TableName
@@ -70,6 +81,7 @@ class TableSpec:
     is_per_arm: bool = True
     is_optional: bool = False
     guard: str | None = None
+    group: str = "thread"
 
     @property
     def arms(self) -> tuple[Arm | None, ...]:

@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
+from rocketdiff.core.files import open_regular, regular_bytes
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.traces.recorder import digest_of, replacing
 from rocketdiff.traces.schema import (
     ARM_CODES,
@@ -40,8 +42,8 @@ class FileStatement:
     """
     Statement of one file: run, table, case, arm and whole groups.
 
-    arm and subject are None for a table of the whole case. groups: (thread, rows) in file order; a table without
-    threads has the single group (0, rows), or none if it is empty.
+    arm and subject are None for a table of the whole case. groups: (thread or member, rows) in file order; a table without
+    them has the single group (0, rows), or none if it is empty.
     """
 
     run: str
@@ -57,7 +59,7 @@ def state(
     table: pa.Table, *, run: str, name: TableName, case: int, arm: Arm | None, subject: str | None
 ) -> FileStatement:
     """Return the statement of a sorted table."""
-    return FileStatement(run, name, case, arm, subject, table.num_rows, _groups(table))
+    return FileStatement(run, name, case, arm, subject, table.num_rows, _groups(table, name))
 
 
 def stamp(table: pa.Table, statement: FileStatement) -> pa.Table:
@@ -88,7 +90,7 @@ def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
         if statement.arm is None:
             raise TraceError(f"an arm named in {where}", seen="none", hint=REPAIR)
         _require_constant(table, "arm", ARM_CODES[statement.arm], where)
-    groups = _groups(table)
+    groups = _groups(table, statement.table)
     _require(groups == statement.groups, f"whole groups {statement.groups} as stated", groups, where)
     keys = TABLES[statement.table].keys
     _require(_rises_strictly(table, keys), f"rows rising strictly by {', '.join(keys)}", "another order", where)
@@ -118,13 +120,14 @@ def integers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
     return np.take(rank_of_code, np.asarray(coded.indices.to_numpy(), dtype=np.int64))
 
 
-def _groups(table: pa.Table) -> tuple[tuple[int, int], ...]:
-    """Return (thread, rows) of each run of equal threads; a thread that appears twice was split."""
+def _groups(table: pa.Table, name: TableName) -> tuple[tuple[int, int], ...]:
+    """Return (thread, rows), or (member, rows), of each run of equal ones; one that appears twice was split."""
     if table.num_rows == 0:
         return ()
-    if "thread" not in table.column_names:
+    group = TABLES[name].group
+    if group not in table.column_names:
         return ((0, table.num_rows),)
-    threads = integers(table, "thread")
+    threads = integers(table, group)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(threads)) + 1))
     sizes = np.diff(np.concatenate((starts, [threads.size])))
     return tuple((int(threads[start]), int(size)) for start, size in zip(starts, sizes, strict=True))
@@ -196,7 +199,7 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
     """
     where = f"{path.parent.name}/{path.name}"
     try:
-        content = path.read_bytes()
+        content = regular_bytes(path)
         if digest is not None and digest_of(content) != digest:
             raise TraceError(
                 f"{where} as it was sealed",
@@ -208,9 +211,7 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
     except FileNotFoundError as problem:
         raise TraceError(f"a sealed table {where}", seen="no such file", hint=REPAIR) from problem
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     statement = read_statement(table.schema, where=where)
     table = _completed(table.replace_schema_metadata(None), statement.table, where)
     verify(table, statement, where=where)
@@ -229,9 +230,8 @@ def read_file_statement(path: Path) -> tuple[FileStatement, int]:
     """Return a file's statement and minor schema version, without reading its rows."""
     where = f"{path.parent.name}/{path.name}"
     try:
-        schema = pq.read_schema(path)
+        with open_regular(path) as file:
+            schema = pq.read_schema(file)
     except UNREADABLE as problem:
-        raise TraceError(
-            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
-        ) from problem
+        raise TraceError(f"a readable Parquet file {where}", seen=words_of(problem), hint=REPAIR) from problem
     return read_statement(schema, where=where), minor_of((schema.metadata or {})[VERSION_KEY].decode())

@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.traces.consuming.tables import CONSUMING_TABLES
 from rocketdiff.traces.schema import GROUP, WORD, TableName, TableSpec, column
 from rocketdiff.traces.sending.tables import SENDING_TABLES
 
@@ -21,7 +22,11 @@ FAULTS = pa.schema(
     ]
 )
 
-_SPECS = (*SENDING_TABLES, TableSpec(TableName.FAULTS, FAULTS, ("episode", "node"), None, is_per_arm=False))
+_SPECS = (
+    *SENDING_TABLES,
+    *CONSUMING_TABLES,
+    TableSpec(TableName.FAULTS, FAULTS, ("episode", "node"), None, is_per_arm=False),
+)
 
 TABLES = {name: next(spec for spec in _SPECS if spec.name is name) for name in TableName}
 """Fails on import if a table has no columns."""

@@ -1,9 +1,8 @@
 """One live push consumer on a live client: its requests as frames, and the producer that sends failed messages again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rocketmq_reference.api.message import Message
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background, Task
@@ -14,6 +13,7 @@ from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.host.access import OPEN, Access
@@ -31,6 +31,7 @@ from rocketmq_reference.remoting.properties import (
     RECONSUME_TIME,
     RETRY_TOPIC,
 )
+from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.concurrent import FIRST_RETRY_LEVEL
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
@@ -81,7 +82,7 @@ def live_consumer(
     )
     host, remoting, background = client.host, client.remoting, client.background
     memory = ConsumerMemory(group, client.client_id, settings, observer)
-    codec = FrameConsumeCodec(memory, settings, access)
+    codec = FrameConsumeCodec(memory, settings, dialect, access)
     committing = Committing(memory, client.routes, remoting, codec)
     resender = _Resender(client, dialect, memory, settings, access)
     concurrent = Concurrent(memory, host, remoting, codec, committing, listen, resender.resend)
@@ -164,10 +165,11 @@ class _Resender:
 class FrameConsumeCodec:
     """ConsumeCodec of one consumer; with credentials every request is signed."""
 
-    def __init__(self, memory: ConsumerMemory, settings: ConsumerSettings, access: Access) -> None:
+    def __init__(self, memory: ConsumerMemory, settings: ConsumerSettings, dialect: Dialect, access: Access) -> None:
         self._memory = memory
         self._serialization = settings.serialization
         self._credentials = access.credentials
+        self._version = mq_version(dialect.releases.first)
 
     def consumer_ids(self) -> Question:
         return self._asked(consuming.list_consumer_ids(self._memory.group, serialization=self._serialization))
@@ -218,4 +220,5 @@ class FrameConsumeCodec:
         return expect_success(answer)
 
     def _asked(self, command: Command) -> Question:
-        return question_of(command, self._credentials)
+        # Brokers obey the limit of retries in a request only from clients of a version that has one.
+        return question_of(replace(command, version=self._version), self._credentials)

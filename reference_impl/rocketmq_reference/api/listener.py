@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.answers import SendStatus
 
 

@@ -10,21 +10,22 @@ from enum import Enum
 from functools import partial
 from typing import Protocol, Self
 
-from rocketmq_reference.api.checks import check_group, check_message
+from rocketmq_reference.api.checks import check_group
 from rocketmq_reference.api.listener import Listener
-from rocketmq_reference.api.message import Message, MessageBatch, SendResult
-from rocketmq_reference.api.message_batch import batch_of
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.sending import live_producer
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.api.unique_key import UniqueKeys
 from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.memory import Published, Thread
+from rocketmq_reference.client.message import Message, MessageBatch
+from rocketmq_reference.client.message_batch import batch_of
+from rocketmq_reference.client.message_checks import check_message
 from rocketmq_reference.client.sending import Choose
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import UNIQ_KEY
-from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.async_rules import AsyncThread
@@ -33,8 +34,6 @@ from rocketmq_reference.rules.tape import RandomTape, Tape
 
 QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
 """Chooses a queue from a copy of the publish list, given the message and the application's argument; None: no choice."""
-
-_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # checked in every tag; wire form only, so no dialect field
 
 
 class SendCallback(Protocol):
@@ -130,11 +129,11 @@ class Producer:
         """
         Send several messages of one topic as one, otherwise like send(); bodies are not compressed (from 4.1.0).
 
-        Also raises MQClientException for messages that cannot be batched together.
+        Also raises MQClientException for messages that cannot be batched together, and before 4.1.0
+        UnsupportedOperationException.
         """
         self._check_running()
-        has_own_key = mq_version(self.dialect.releases.first) >= _BATCH_HAS_OWN_KEY_FROM
-        batch = batch_of(messages, self._keys, self.settings.max_message_size, has_own_key=has_own_key)
+        batch = batch_of(messages, self._keys.create, self.dialect, self.settings.max_message_size)
         return self.send(batch, timeout_ms)
 
     def send_to_queue(self, message: Message, queue: Queue, timeout_ms: int | None = None) -> SendResult:
@@ -246,7 +245,7 @@ class Producer:
 
     def _check(self, message: Message) -> None:
         self._check_running()
-        check_message(message, self.settings.max_message_size)
+        check_message(message, self.dialect, self.settings.max_message_size)
         if UNIQ_KEY not in message.properties and not isinstance(message, MessageBatch):
             message.properties[UNIQ_KEY] = self._keys.create()
 

@@ -31,7 +31,7 @@ class PushConsumer:
     A consumer that behaves as the Java client of the dialect's releases.
 
     listener: called in up to ``consume_thread_nums`` threads at once. observer: sees allocations, offsets and owned queues.
-    Raises ValueError for a dialect before FIRST_RELEASE.
+    parts: for clients with a defect. Raises ValueError for a dialect before FIRST_RELEASE.
     """
 
     def __init__(
@@ -48,20 +48,20 @@ class PushConsumer:
         if mq_version(dialect.releases.first) < mq_version(FIRST_RELEASE):
             raise ValueError(f"expected a dialect from {FIRST_RELEASE} on, saw {dialect.name}")
         self.group = group
-        self._parts = live_consumer(
+        self.parts = live_consumer(
             name_servers, group, dialect, settings or ConsumerSettings(), listener, observer, access
         )
         self._is_started = False
 
     @property
     def client_id(self) -> str:
-        return self._parts.client.client_id
+        return self.parts.client.client_id
 
     def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
         """Consume a topic; expression: tags separated by ``||``. Before the start."""
         version = time.time_ns() // _NS_PER_MS
-        self._parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
-        self._parts.client.routes.known.want(topic)
+        self.parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
+        self.parts.client.routes.known.want(topic)
 
     def start(self) -> Self:
         """
@@ -74,17 +74,17 @@ class PushConsumer:
             raise MQClientException("The PushConsumer service state not OK, maybe started once")
         self._is_started = True
         self.subscribe(RETRY_PREFIX + self.group)
-        client = self._parts.client
+        client = self.parts.client
         client.host.post(client.background.start)
-        client.host.post(self._parts.rebalancing.start)
-        client.host.run(self._parts.begin())
+        client.host.post(self.parts.rebalancing.start)
+        client.host.run(self.parts.begin())
         return self
 
     def shutdown(self) -> None:
         """Leave the group: commit, unregister, close all connections. Messages under way are consumed again by others."""
-        client = self._parts.client
-        client.host.post(self._parts.rebalancing.stop)
-        client.host.post(self._parts.pulling.stop)
-        client.host.run(self._parts.committing.commit_all())
+        client = self.parts.client
+        client.host.post(self.parts.rebalancing.stop)
+        client.host.post(self.parts.pulling.stop)
+        client.host.run(self.parts.committing.commit_all())
         client.shutdown(unregister_client=self._is_started)
-        client.host.post(self._parts.drop_all)
+        client.host.post(self.parts.drop_all)

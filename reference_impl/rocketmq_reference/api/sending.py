@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketmq_reference.api.listener import AttemptEnded, AttemptStarted, Listener, RouteChanged
-from rocketmq_reference.api.message import Message, MessageBatch, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.settings import ProducerSettings
 from rocketmq_reference.client.async_sending import AsyncSender
-from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure
 from rocketmq_reference.client.detection import Detection
 from rocketmq_reference.client.memory import ProducerMemory
+from rocketmq_reference.client.message import Message, MessageBatch
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.remoting import CALLBACKS
+from rocketmq_reference.client.send_request import RequestMaker
 from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
@@ -24,9 +26,8 @@ from rocketmq_reference.remoting.answers import parse_offset, parse_send
 from rocketmq_reference.remoting.codes import LanguageCode, ResponseCode
 from rocketmq_reference.remoting.errors import NullPointerException, RocketMQException
 from rocketmq_reference.remoting.frames import ONEWAY_FLAG, Command
-from rocketmq_reference.remoting.messages import SysFlag, compress
 from rocketmq_reference.remoting.send_encoder import SendEncoder
-from rocketmq_reference.remoting.sending import SendRequest, send_message
+from rocketmq_reference.remoting.sending import send_message
 from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.publish import PublishInfo
@@ -97,37 +98,32 @@ class FrameSendCodec:
         self, dialect: Dialect, settings: ProducerSettings, group: str, credentials: Credentials | None = None
     ) -> None:
         self._credentials = credentials
-        self._dialect = dialect
         self._settings = settings
-        self._group = group
+        self._requests = RequestMaker(
+            dialect,
+            group,
+            settings.compress_msg_body_over_howmuch,
+            settings.compress_level,
+            settings.create_topic_key,
+            settings.default_topic_queue_nums,
+        )
         self._version = mq_version(dialect.releases.first)
         self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=self._version)
 
     def takes_time(self, message: Message) -> bool:
         """True for a message that is compressed: no batch, and a large enough body."""
-        is_large = len(message.body) >= self._settings.compress_msg_body_over_howmuch
-        return is_large and not isinstance(message, MessageBatch)
+        return self._requests.compresses(message)
 
-    def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
-        settings = self._settings
-        body, sys_flag = self._compressed(message.body) if self.takes_time(message) else (message.body, 0)
-        request = SendRequest(
-            topic=message.topic,
-            queue_id=queue_id,
-            body=body,
-            group=self._group,
-            born_timestamp_ms=time.time_ns() // _NS_PER_MS,
-            properties=message.properties,
-            sys_flag=sys_flag,
-            flag=message.flag,
-            is_batch=isinstance(message, MessageBatch),
-            broker=broker,
-            default_topic=settings.create_topic_key or self._dialect.producer.default_topic,
-            default_topic_queues=settings.default_topic_queue_nums,
-        )
+    def compressed(self, message: Message) -> Compressed:
+        return self._requests.compressed(message)
+
+    def send(
+        self, message: Message, broker: str, queue_id: int, compressed: Compressed | None, *, one_way: bool
+    ) -> Question:
+        request = self._requests.request(message, broker, queue_id, time.time_ns() // _NS_PER_MS, compressed)
         if self._credentials is None:
             return partial(self._encoder.encode, request, is_oneway=one_way)
-        command = send_message(request, serialization=settings.serialization, version=self._version)
+        command = send_message(request, serialization=self._settings.serialization, version=self._version)
         return self._asked(replace(command, flag=ONEWAY_FLAG if one_way else 0))
 
     def result(self, message: Message, broker: str, answer: Command, address: str) -> SendResult:
@@ -163,17 +159,6 @@ class FrameSendCodec:
 
     def _asked(self, command: Command) -> Question:
         return question_of(command, self._credentials)
-
-    def _compressed(self, body: bytes) -> tuple[bytes, int]:
-        """
-        Return the compressed body and its system flag (tryToCompressMessage); every synchronous attempt compresses again.
-
-        From 4.9.4 the flag also names the compression; every reader takes zero as zlib.
-        """
-        sys_flag = SysFlag.COMPRESSED | (
-            SysFlag.COMPRESSION_ZLIB if self._dialect.client.remoting.names_compression else 0
-        )
-        return compress(body, self._settings.compress_level), sys_flag
 
 
 class HeardAttempts:

@@ -1,7 +1,7 @@
 """Asynchronous sends: carries out their steps, up to the callback, on the threads that the release uses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic
 
@@ -180,17 +180,25 @@ class AsyncSender(Generic[Msg, Request, Answer, Result]):
         return None
 
     def _addressed(self, task: AsyncTask[Msg, Result], rules: AsyncSend, invoke: Invoke) -> Running[AsyncStep]:
+        given = Queue(invoke.broker, invoke.queue_id)
+
+        def selected() -> Queue:
+            return given if rules.loop is None else rules.loop.picked()
+
+        codec = self._sender.codec
         try:
-            yield from self._lists.address_of(task.message.topic, invoke.broker)
+            broker, _ = yield from self._lists.address_of(task.message.topic, selected)
         except FAILURES as error:
             task.outcomes[0] = error
             if not isinstance(error, MQClientException):
                 return rules.refused(Finish(Ending.RETHROWN, 0, error=type(error).__name__))
             return rules.addressed(invoke, self._host.now_ms, known=False)
-        codec = self._sender.codec
-        make = partial(codec.send, task.message, invoke.broker, invoke.queue_id, one_way=False)
-        # Encoded once, after the lookup: retries send the same request.
-        task.question = (yield from self._host.outside(make)) if codec.takes_time(task.message) else make()
+        body = None
+        if codec.takes_time(task.message):
+            body = yield from self._host.outside(partial(codec.compressed, task.message))
+        invoke = replace(invoke, broker=broker, queue_id=selected().queue_id)
+        # Made once, after the lookup: retries send the same request.
+        task.question = codec.send(task.message, broker, invoke.queue_id, body, one_way=False)
         step = rules.addressed(invoke, self._host.now_ms, known=True)
         if not isinstance(step, Invoke):
             task.outcomes[0] = RemotingTooMuchRequestException("sendKernelImpl call timeout")

@@ -30,6 +30,9 @@ class Sent(Protocol):
     def status(self) -> str: ...
 
 
+Compressed = tuple[bytes, int]
+"""A compressed body and the system flag that says so."""
+
 Msg = TypeVar("Msg", bound=Sendable)
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
@@ -69,11 +72,17 @@ class SendCodec(Protocol[Msg_contra, Request_co, Answer_contra, Result_co]):
     """Makes the requests of a producer and reads their answers."""
 
     def takes_time(self, message: Msg_contra) -> bool:
-        """True if encoding takes so long that other threads of the client should run meanwhile."""
+        """True if compressing takes so long that other threads of the client should run meanwhile."""
         ...
 
-    def send(self, message: Msg_contra, broker: str, queue_id: int, *, one_way: bool) -> Request_co:
-        """Make the request that sends a message to a queue."""
+    def compressed(self, message: Msg_contra) -> Compressed:
+        """Compress a message, before the hooks see it and its request is made (tryToCompressMessage)."""
+        ...
+
+    def send(
+        self, message: Msg_contra, broker: str, queue_id: int, compressed: Compressed | None, *, one_way: bool
+    ) -> Request_co:
+        """Make the request that sends a message to a queue; compressed: None if it takes no time to compress."""
         ...
 
     def result(self, message: Msg_contra, broker: str, answer: Answer_contra, address: str) -> Result_co:

@@ -7,7 +7,7 @@ from rocketmq_reference.client.memory import ProducerMemory, Published
 from rocketmq_reference.client.routes import Routes
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.rules.client.known_routes import KnownRoutes
-from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.client.route import TopicRoute, publish_info
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.direct_send import no_route
@@ -45,21 +45,23 @@ class PublishLists:
         end = no_route(self._memory.dialect, name_servers_set=True, name_server_reached=True, by_selector=by_selector)
         raise MQClientException(f"No route info of this topic: {topic}", -1 if end.code is None else end.code)
 
-    def address_of(self, topic: str, broker: str) -> Running[str]:
+    def address_of(self, topic: str, selected: Callable[[], Queue]) -> Running[tuple[str, str]]:
         """
-        Return the address of a broker's master; if it is unknown, look up the topic's route first.
+        Return the broker of the selected queue and its master's address; if that is unknown, look up the topic's route first.
 
-        Raises MQClientException if it stays unknown.
+        selected: reads the queue, again after a lookup. Raises MQClientException if the address stays unknown.
         """
         known = self.routes.known
+        broker = selected().broker
         address = known.master(broker)
         if address is None:
             if not self._memory.published(topic).info.queues:
                 yield from self._find(topic)
+            broker = selected().broker
             address = known.master(broker)
             if address is None:
                 raise MQClientException(f"The broker[{broker}] not exist")
-        return address
+        return broker, address
 
     def needs_route(self, topic: str) -> bool:
         return not self._memory.published(topic).info.queues

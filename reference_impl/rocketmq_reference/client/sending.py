@@ -70,7 +70,7 @@ class Sender(Generic[Msg, Request, Answer, Result]):
         kind = OneWaySend if one_way else SendLoop
         loop = kind(self.memory.dialect, self.settings(timeout_ms), self.memory.selector(thread, published))
         step = loop.begin(began_ms, self.host.now_ms)
-        return (yield from self._carry_out(message, step, loop.attempt_ended, began_ms, one_way=one_way))
+        return (yield from self._carry_out(message, step, loop.attempt_ended, began_ms, loop.picked, one_way=one_way))
 
     def send_to_queue(
         self, message: Msg, queue: Queue, timeout_ms: int | None = None, *, one_way: bool = False
@@ -100,12 +100,21 @@ class Sender(Generic[Msg, Request, Answer, Result]):
         return settings if timeout_ms is None else replace(settings, send_msg_timeout_ms=timeout_ms)
 
     def _carry_out(
-        self, message: Msg, step: Step, ended: Ended, began_ms: int, *, one_way: bool
+        self,
+        message: Msg,
+        step: Step,
+        ended: Ended,
+        began_ms: int,
+        selected: Callable[[], Queue] | None = None,
+        *,
+        one_way: bool,
     ) -> Running[Result | None]:
+        """Make the attempts of a call; selected: reads the queue of the current one again, if the client selected it."""
         outcomes: list[Result | Failure | None] = []
         brokers: list[str] = []
         while isinstance(step, Try):
-            outcome = yield from self._attempt(message, len(outcomes), step, one_way=one_way)
+            queue = selected or partial(_given, step.queue)
+            outcome = yield from self._attempt(message, len(outcomes), queue, step.timeout_ms, one_way=one_way)
             outcomes.append(outcome)
             brokers.append(step.queue.broker)
             step = ended(self.host.now_ms, attempt_result(outcome))
@@ -121,30 +130,34 @@ class Sender(Generic[Msg, Request, Answer, Result]):
         text = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {message.topic}, BrokersSent: {brokers}"
         raise MQClientException(text, -1 if step.code is None else step.code) from outcome
 
-    def _attempt(self, message: Msg, number: int, step: Try, *, one_way: bool) -> Running[Result | Failure | None]:
-        """Make one attempt, from the lookup of the broker's address to the answer (sendKernelImpl)."""
+    def _attempt(
+        self, message: Msg, number: int, selected: Callable[[], Queue], timeout_ms: int, *, one_way: bool
+    ) -> Running[Result | Failure | None]:
+        """
+        Make one attempt, from the lookup of the broker's address to the answer (sendKernelImpl).
+
+        Up to 5.1.3 another thread may rewrite the selected queue meanwhile, so it is read where Java reads it.
+        """
         # The lookup of the address and the encoding count against the attempt's timeout (from 4.3.0).
         began_ms = self.host.now_ms
-        broker, queue_id = step.queue
-        address = self.routes.known.master(broker)
-        if address is None:
-            try:
-                address = yield from self.lists.address_of(message.topic, broker)
-            except FAILURES as error:
-                # No attempt for observers: Java's SendMessageHook does not see it either.
-                return error
+        try:
+            broker, address = yield from self.lists.address_of(message.topic, selected)
+        except FAILURES as error:
+            # No attempt for observers: Java's SendMessageHook does not see it either.
+            return error
+        body = None
         if self.codec.takes_time(message):
-            question = yield from self.host.outside(
-                partial(self.codec.send, message, broker, queue_id, one_way=one_way)
-            )
-        else:
-            question = self.codec.send(message, broker, queue_id, one_way=one_way)
-        vip = self._vip
-        attempt = self.attempts.begun(message, number, broker, queue_id, address, vip=vip)
+            body = yield from self.host.outside(partial(self.codec.compressed, message))
+        vip, seen = self._vip, selected()
+        attempt = self.attempts.begun(message, number, seen.broker, seen.queue_id, address, vip=vip)
+        queue_id = selected().queue_id
+        if self.memory.dialect.producer.reads_broker_again:
+            broker = selected().broker
+        question = self.codec.send(message, broker, queue_id, body, one_way=one_way)
         outcome: Result | Failure | None
         answer: Answer | None = None
         try:
-            left_ms = self._left_ms(step.timeout_ms, began_ms)
+            left_ms = self._left_ms(timeout_ms, began_ms)
             self.attempts.requested(attempt, left_ms)
             target = self.vip_address(address) if vip else address
             if one_way:
@@ -163,6 +176,10 @@ class Sender(Generic[Msg, Request, Answer, Result]):
         if left_ms is None:
             raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
         return left_ms
+
+
+def _given(queue: Queue) -> Queue:
+    return queue
 
 
 def _direct(_now_ms: int, result: AttemptResult) -> Step:

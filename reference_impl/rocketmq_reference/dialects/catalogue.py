@@ -5,14 +5,17 @@ A dialect is a longest run of releases in which no part changes. A further role 
 parameter of `compose`.
 """
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from rocketmq_reference.dialects.client import CLIENT
 from rocketmq_reference.dialects.generation import Generation, Rules
+from rocketmq_reference.dialects.messages import MESSAGES, PREVIEW_MESSAGES
 from rocketmq_reference.dialects.producer import PRODUCER
 from rocketmq_reference.rules.client.client_rules import ClientRules
 from rocketmq_reference.rules.dialect import Dialect, Releases
+from rocketmq_reference.rules.producer.message_rules import MessageRules
 from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
 _LINE = (
@@ -23,7 +26,7 @@ _LINE = (
 RELEASES: tuple[str, ...] = tuple(_LINE.split())
 """Releases of the Java client in the order of the release lines; ranges are contiguous in it."""
 
-# Published before 5.0.0 from branches of 4.9.0 and 4.9.3; they behave like those.
+# Published before 5.0.0 from branches of 4.9.0 and 4.9.3; they behave like those, but for their messages.
 _PREVIEWS = {"5.0.0-PREVIEW": "4.9.0", "5.0.0-ALPHA": "4.9.3"}
 
 
@@ -33,11 +36,20 @@ def releases_of(ranged: Dialect | Generation[Any]) -> tuple[str, ...]:
     return RELEASES[RELEASES.index(releases.first) : RELEASES.index(releases.last) + 1]
 
 
-def compose(client: Generation[ClientRules], producer: Generation[ProducerRules]) -> Dialect:
-    """Return the dialect of the releases that have these two parts in common."""
-    parts = (client, producer)
+def compose(
+    client: Generation[ClientRules], producer: Generation[ProducerRules], messages: Generation[MessageRules]
+) -> Dialect:
+    """Return the dialect of the releases that have these parts in common."""
+    parts = (client, producer, messages)
     releases = _common(*parts)
-    return Dialect(_name(releases), releases, _parent(*parts), client=client.rules, producer=producer.rules)
+    return Dialect(
+        _name(releases),
+        releases,
+        _parent(*parts),
+        client=client.rules,
+        producer=producer.rules,
+        messages=messages.rules,
+    )
 
 
 def _common(*parts: Generation[Any]) -> Releases:
@@ -63,17 +75,23 @@ def _by_release(generations: tuple[Generation[Rules], ...]) -> dict[str, Generat
     return {release: generation for generation in generations for release in releases_of(generation)}
 
 
-_CLIENT, _PRODUCER = _by_release(CLIENT), _by_release(PRODUCER)
+_CLIENT, _PRODUCER, _MESSAGES = _by_release(CLIENT), _by_release(PRODUCER), _by_release(MESSAGES)
+
+
+def _parts(release: str) -> tuple[Generation[ClientRules], Generation[ProducerRules], Generation[MessageRules]]:
+    return _CLIENT[release], _PRODUCER[release], _MESSAGES[release]
+
 
 DIALECTS: tuple[Dialect, ...] = tuple(
-    compose(_CLIENT[release], _PRODUCER[release])
-    for release in (
-        next(run) for _, run in groupby(RELEASES, key=lambda release: (id(_CLIENT[release]), id(_PRODUCER[release])))
-    )
+    compose(*_parts(next(run))) for _, run in groupby(RELEASES, key=lambda release: tuple(map(id, _parts(release))))
 )
 """Every dialect, oldest first; a parent comes before its children."""
 
 _BY_RELEASE = {release: dialect for dialect in DIALECTS for release in releases_of(dialect)}
+_BY_RELEASE |= {
+    preview: replace(_BY_RELEASE[_PREVIEWS[preview]], messages=messages)
+    for preview, messages in PREVIEW_MESSAGES.items()
+}
 
 
 def dialect_of(release: str) -> Dialect:
@@ -84,7 +102,7 @@ def dialect_of(release: str) -> Dialect:
     known releases for any other.
     """
     published = release.partition("+")[0]
-    found = _BY_RELEASE.get(_PREVIEWS.get(published, published))
+    found = _BY_RELEASE.get(published)
     if found is None:
         raise ValueError(f"no dialect is known for release {release!r}; known are {', '.join(RELEASES)}")
     return found

@@ -25,6 +25,7 @@ PRODUCER_4_0_0 = Generation(
         index=index.CLAMPED,
         select_plain=selection.walk_past_last_broker,
         select_queue=avoidance.walk_only_last_broker,
+        reads_broker_again=True,
         fault_table=fault_table.OVERWRITING_SHUFFLED,
         penalties=penalties.MINUTES,
         failure_counts_as_ms=30_000,
@@ -141,8 +142,10 @@ PRODUCER_4_9_8 = PRODUCER_4_9_4.followed(
 )
 """The fallback no longer rewrites the shared list and knows only writable brokers (#7779); never merged into 5.x."""
 
-PRODUCER_5_0_0 = PRODUCER_4_9_4.followed("5.0.0", "5.0.0", replace(PRODUCER_4_9_4.rules, index=index.MASKED_RAW_START))
-"""The raw start of the index may be negative, which the mask hides."""
+PRODUCER_5_0_0 = PRODUCER_4_9_4.followed(
+    "5.0.0", "5.0.0", replace(PRODUCER_4_9_4.rules, index=index.MASKED_RAW_START, reads_broker_again=False)
+)
+"""The raw start of the index may be negative, which the mask hides; a result names the broker that was asked."""
 
 PRODUCER_5_1_0 = PRODUCER_5_0_0.followed(
     "5.1.0", "5.1.0", replace(PRODUCER_5_0_0.rules, select_queue=avoidance.walk_available_unclamped)

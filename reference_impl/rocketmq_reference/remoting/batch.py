@@ -1,4 +1,4 @@
-"""Several messages of one topic in one request body (MessageDecoder.encodeMessages, 4.1.0 to 5.3.3)."""
+"""Several messages of one topic in one request body (MessageDecoder.encodeMessages, 4.1.0 to 5.5.0)."""
 
 import struct
 from collections.abc import Iterable, Mapping
@@ -19,17 +19,17 @@ class BatchEntry(NamedTuple):
     flag: int = 0
 
 
-def encode_batch(entries: Iterable[BatchEntry]) -> bytes:
+def encode_batch(entries: Iterable[BatchEntry], *, closed: bool = True) -> bytes:
     """
-    Return the body of a batch request; bodies in a batch are never compressed.
+    Return the body of a batch request; bodies in a batch are never compressed. closed: as in encode_properties.
 
     Raises RemotingCommandException if one message's properties take over 32767 bytes.
     """
-    return b"".join(map(_encode_entry, entries))
+    return b"".join(_encode_entry(entry, closed=closed) for entry in entries)
 
 
-def _encode_entry(entry: BatchEntry) -> bytes:
-    properties = encode_properties(entry.properties).encode()
+def _encode_entry(entry: BatchEntry, *, closed: bool) -> bytes:
+    properties = encode_properties(entry.properties, closed=closed).encode()
     if len(properties) > 0x7FFF:
         raise RemotingCommandException(f"expected properties of at most 32767 bytes, saw {len(properties)}")
     size = _HEAD.size + len(entry.body) + _SHORT.size + len(properties)

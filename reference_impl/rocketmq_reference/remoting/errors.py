@@ -85,6 +85,22 @@ class IllegalStateException(RuntimeError):
     """
 
 
+class RuntimeException(RuntimeError):
+    """Java's runtime exception, thrown for a message that the client refuses."""
+
+
+class IllegalArgumentException(RuntimeException):
+    """Java's runtime exception for a blank property, or for properties that do not fit into a batch."""
+
+
+class UnsupportedOperationException(RuntimeException):
+    """Java's runtime exception for messages that cannot be in one batch."""
+
+
+class BufferOverflowException(RuntimeException):
+    """Java's runtime exception for properties of 64 KiB and more in a batch."""
+
+
 class NullPointerException(RuntimeError):
     """Java's runtime exception, thrown up to 4.6.1 when a send gets another request's answer, which has no header."""
 

@@ -1,5 +1,5 @@
 """
-Message properties as one text: name, byte 1, value, byte 2, … (MessageDecoder, 4.0.0-incubating to 5.3.3).
+Message properties as one text: name, byte 1, value, byte 2, … (MessageDecoder, every release).
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,15 @@ MAX_RECONSUME_TIMES = "MAX_RECONSUME_TIMES"
 """Names of MessageConst that this package sets or reads."""
 
 
-def encode_properties(properties: Mapping[str, str]) -> str:
-    """Return the pairs, a separator after each (messageProperties2String; 4.9.4 omits the last, every release reads both)."""
-    return "".join([f"{name}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}" for name, value in properties.items()])
+def encode_properties(properties: Mapping[str, str], *, closed: bool = True) -> str:
+    """
+    Return the pairs as one text (messageProperties2String).
+
+    closed: a separator follows the last pair too, as in every release but 4.9.1 to 4.9.8 and 5.0.0 to 5.1.4. Every release reads
+    both, but brokers before 4.9.7 append a property of their own to those of a batch, which spoils the last one if none follows.
+    """
+    pairs = [f"{name}{NAME_VALUE_SEPARATOR}{value}" for name, value in properties.items()]
+    return PROPERTY_SEPARATOR.join([*pairs, ""] if closed and pairs else pairs)
 
 
 def decode_properties(text: str) -> dict[str, str]:

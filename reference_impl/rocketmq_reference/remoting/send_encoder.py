@@ -14,6 +14,8 @@ from rocketmq_reference.remoting.sending import LETTERS, SendRequest, send_field
 
 _PER_SEND = {LETTERS[name] for name in ("queueId", "sysFlag", "bornTimestamp", "flag", "properties", "brokerName")}
 
+_Key = tuple[str, bool | None, str, str, int]
+
 _SHORT = struct.Struct(">h")
 _INT = struct.Struct(">i")
 _FIXED = struct.Struct(">hbhii")
@@ -26,7 +28,7 @@ class SendEncoder:
         self._serialization = serialization
         self._language = language
         self._version = version
-        self._constant: dict[tuple[str, bool, str, str, int], bytes | str] = {}
+        self._constant: dict[_Key, bytes | str] = {}
 
     def encode(self, request: SendRequest, opaque: int, *, is_oneway: bool = False) -> bytes:
         """Return the frame of a request with its number: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
@@ -41,7 +43,7 @@ class SendEncoder:
         return (
             f'{{"code":{int(code)},"extFields":{{{self._constant_json(request)}'
             f'"e":"{request.queue_id}","f":"{int(request.sys_flag)}","g":"{request.born_timestamp_ms}",'
-            f'"h":"{request.flag}","i":{quote(encode_properties(request.properties))}{broker}}},'
+            f'"h":"{request.flag}","i":{quote(_properties(request))}{broker}}},'
             f'"flag":{flag},"language":"{self._language.name}","opaque":{opaque},'
             f'"serializeTypeCurrentRPC":"JSON","version":{self._version}}}'
         ).encode()
@@ -53,7 +55,7 @@ class SendEncoder:
             _field(b"f", str(int(request.sys_flag))),
             _field(b"g", str(request.born_timestamp_ms)),
             _field(b"h", str(request.flag)),
-            _field(b"i", encode_properties(request.properties)),
+            _field(b"i", _properties(request)),
         ]
         if request.broker is not None:
             fields.append(_field(b"n", request.broker))
@@ -80,7 +82,11 @@ class SendEncoder:
         return found
 
 
-def _key(request: SendRequest) -> tuple[str, bool, str, str, int]:
+def _properties(request: SendRequest) -> str:
+    return encode_properties(request.properties, closed=request.closes_properties)
+
+
+def _key(request: SendRequest) -> _Key:
     return (request.topic, request.is_batch, request.group, request.default_topic, request.default_topic_queues)
 
 

@@ -19,7 +19,8 @@ class SendRequest(NamedTuple):  # made for every send; tuples are the fastest to
     """
     One message for one queue. born_timestamp_ms: milliseconds since 1970. body is as sent, compressed or a batch.
 
-    broker: name of the addressed broker, sent by releases from 4.9.5 and 5.0.0 on; None omits it.
+    broker: name of the addressed broker, None omits it. is_batch: None omits the field. closes_properties: see
+    encode_properties.
     """
 
     topic: str
@@ -30,10 +31,11 @@ class SendRequest(NamedTuple):  # made for every send; tuples are the fastest to
     properties: Mapping[str, str] = MappingProxyType({})
     sys_flag: int = 0
     flag: int = 0
-    is_batch: bool = False
+    is_batch: bool | None = False
     broker: str | None = None
     default_topic: str = DEFAULT_TOPIC
     default_topic_queues: int = 4
+    closes_properties: bool = True
 
 
 LETTERS = {
@@ -75,11 +77,12 @@ def send_fields(request: SendRequest) -> dict[str, str]:
         "sysFlag": str(request.sys_flag),
         "bornTimestamp": str(request.born_timestamp_ms),
         "flag": str(request.flag),
-        "properties": encode_properties(request.properties),
+        "properties": encode_properties(request.properties, closed=request.closes_properties),
         "reconsumeTimes": "0",
         "unitMode": "false",
-        "batch": "true" if request.is_batch else "false",
     }
+    if request.is_batch is not None:
+        fields["batch"] = "true" if request.is_batch else "false"
     if request.broker is not None:
         fields["brokerName"] = request.broker
     return fields

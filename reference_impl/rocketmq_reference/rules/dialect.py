@@ -7,6 +7,7 @@ The values, one per behaviour range, are composed in rocketmq_reference.dialects
 from dataclasses import dataclass
 
 from rocketmq_reference.rules.client.client_rules import ClientRules
+from rocketmq_reference.rules.producer.message_rules import MessageRules
 from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
 
@@ -31,3 +32,4 @@ class Dialect:
     parent: str | None
     producer: ProducerRules
     client: ClientRules
+    messages: MessageRules

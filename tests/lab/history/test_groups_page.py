@@ -16,6 +16,7 @@ from rocketdiff.simulation.golden.standard import load_standard
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import Depth
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.dialect import Dialect
 from tests.lab.history.toys import ForgetfulStore
 
 SELECTION_GROUPS = {
@@ -66,9 +67,9 @@ def test_ten_groups_choose_queues_alike(report: GroupsReport) -> None:
 
 def test_each_dialect_is_a_group(report: GroupsReport) -> None:
     """At the deepest depth each group is one dialect of the reference."""
-    dialects: dict[str, list[str]] = {}
+    dialects: dict[Dialect, list[str]] = {}
     for release in client_releases():
-        dialects.setdefault(dialect_of(release).name, []).append(release)
+        dialects.setdefault(dialect_of(release), []).append(release)
     assert [list(group.releases) for group in report.groupings[-1].groups] == list(dialects.values())
 
 

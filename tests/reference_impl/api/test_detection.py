@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from rocketmq_reference.api.message import Message
 from rocketmq_reference.api.producer import Producer
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.codes import RequestCode
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import producer_of

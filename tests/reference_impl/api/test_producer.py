@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.batch import decode_batch
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import MQClientException

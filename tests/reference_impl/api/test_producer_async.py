@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.message import SendResult
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.errors import (
     CompletionException,
     MQClientException,

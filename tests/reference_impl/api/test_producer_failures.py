@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.errors import (
     MQBrokerException,
     MQClientException,

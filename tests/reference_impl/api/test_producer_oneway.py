@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.rules.client.publish import Queue

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
 from tests.reference_impl.fake_broker import FakeCluster, FakeNameServer

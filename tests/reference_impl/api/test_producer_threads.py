@@ -7,8 +7,9 @@ from functools import partial
 
 import pytest
 
-from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.producer import Producer
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import RocketMQException
 from rocketmq_reference.rules.client.publish import Queue

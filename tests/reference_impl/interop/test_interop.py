@@ -11,9 +11,10 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.java_programs import compiled
-from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting import answers, requests

@@ -55,10 +55,12 @@ def test_allocation(strategy: str, queues: int, ids: str, expected: str) -> None
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_member_that_is_not_listed_gets_nothing(strategy: str) -> None:
+    """An id that no broker lists has no share, whatever the strategy."""
     assert STRATEGIES[strategy]("T", [Queue("a", 0)], ["x"], "y") == ()
 
 
 def test_queues_are_sorted_by_name_as_text_and_id_as_number() -> None:
+    """Queues are sorted by broker name as text and by queue id as number."""
     names = ["broker-1", "broker-10", "broker-2", "Broker-3"]
     ordered = in_java_order(Queue(name, number) for name in names for number in (10, 9))
     expected = ["Broker-3", "broker-1", "broker-10", "broker-2"]
@@ -84,6 +86,7 @@ def test_offset_after_removal(removals: list[list[int]], commits: list[int | Non
 
 
 def test_messages_pulled_twice_count_once() -> None:
+    """A message that is pulled again is in the queue once."""
     queue: ProcessQueue[Stored] = ProcessQueue(0)
     queue.put([Stored(3, b"xy"), Stored(3, b"xy"), Stored(7)])
     assert (len(queue), queue.bytes, queue.span, queue.highest) == (2, 3, 4, 7)
@@ -103,18 +106,21 @@ def test_messages_pulled_twice_count_once() -> None:
     ],
 )
 def test_pulling_is_held_back_above_each_limit(offsets: list[int], body: bytes, held: bool) -> None:
+    """Count, span and whole MiB each hold pulling back only above their limit."""
     queue: ProcessQueue[Stored] = ProcessQueue(0)
     queue.put([Stored(offset, body) for offset in offsets])
     assert is_held_back(queue, ConsumeSettings()) is held
 
 
 def test_a_queue_without_pulls_expires_after_two_minutes() -> None:
+    """A queue expires 120 s after the last attempt to pull."""
     queue: ProcessQueue[Stored] = ProcessQueue(5)
     assert [queue.is_pull_expired(now_ms) for now_ms in (120_005, 120_006)] == [False, True]
 
 
 @pytest.mark.parametrize(("code", "delay_ms"), [(None, 1000), (1, 1000), (25, 1000), (215, 20)])
 def test_delay_after_a_failed_pull(code: int | None, delay_ms: int) -> None:
+    """A failed pull is repeated after a second, after flow control of the broker sooner."""
     assert delay_after_failure_ms(code, ConsumeSettings()) == delay_ms
 
 
@@ -145,10 +151,12 @@ def test_rounds_are_a_second_apart() -> None:
     ],
 )
 def test_acknowledged_messages_of_a_call(status: ConsumeStatus | None, ack_index: int, count: int) -> None:
+    """A success acknowledges up to the ack index, anything else nothing."""
     assert acknowledged(status, ConsumeContext(ack_index), 3) == count
 
 
 def test_offsets_rise_freeze_and_are_forgotten() -> None:
+    """Offsets only rise, frozen ones stay, and forgotten ones begin anew."""
     offsets, one, other = Offsets(), TopicQueue("T", Queue("a", 0)), TopicQueue("T", Queue("a", 1))
     offsets.update(one, 5, increase_only=True)
     offsets.update(one, 3, increase_only=True)
@@ -164,6 +172,7 @@ def test_offsets_rise_freeze_and_are_forgotten() -> None:
 
 
 def test_failed_messages_are_never_skipped() -> None:
+    """A retry topic begins at 0 wherever the group shall begin."""
     where = ConsumeFromWhere
     found = [begins_at_zero(topic, at) for topic in ("T", "%RETRY%G") for at in (where.LAST, where.FIRST)]
     assert found == [False, True, True, True]

@@ -17,9 +17,9 @@ from rocketdiff.run.case.relays import CaseRelays
 from rocketdiff.run.case.sending.wire_witness import ClientReport, WireWitness
 from rocketdiff.traces.recorder import Recorder
 from rocketdiff.traces.run_directory import CaseDirectory
-from rocketmq_reference.api.message import Message
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.dialects import dialect_of
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import StartAt

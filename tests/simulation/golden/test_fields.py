@@ -19,8 +19,8 @@ BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
 
 INVISIBLE = {
     "remoting.name_server_scan": "connecting takes no time, so only the order within a millisecond can show it",
-    "remoting.names_compression": "messages have no bodies in the script format",
     "remoting.tries_every_name_server": "a script has one name server",
+    "reads_broker_again": "no thread of a script is interrupted between the lookup of an address and the request",
 }
 """Fields that no script can show, with the reason."""
 

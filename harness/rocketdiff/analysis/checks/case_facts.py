@@ -21,7 +21,7 @@ decisions, so a handful may look right by luck.
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
 Prefixes of guards about what both arms share: if one is broken, no difference can be attributed to a client. Guards of
-one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
+one arm (``plan-done-*``, ``on-schedule-*``) are about its client. Runs before 1.10 have ``clock-steady``.
 """
 
 AWAKE_GUARDS = "awake-"
@@ -32,6 +32,12 @@ WITNESS_GUARDS = "witness-"
 
 UNKNOWABLE = "unknowable: "
 """Prefix of the tally of a check that the case cannot answer; its keys are the reasons."""
+
+INCOMPARABLE = "incomparable"
+"""
+Tally of a case in which the arms cannot be compared; its keys are the reasons. Nothing conforms there, but what a client
+certainly did remains a difference.
+"""
 
 TallyKey = tuple[str, str, str, str]
 

@@ -9,7 +9,7 @@ timeouts may share a pool. Only the pool gates, and only with enough outages.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import INCOMPARABLE, CaseFacts
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePair, PairedSample, Standing, pool_name
 from rocketdiff.core.answers.verdict import Measure, Severity
@@ -164,9 +164,10 @@ def pooled_evidence(
 
 
 def is_sound(facts: CaseFacts) -> bool:
-    """True if a case may enter a pool: complete, no subject broke off, every guard held."""
+    """True if a case may enter a pool: complete, comparable, no subject broke off, every guard held."""
     entry = facts.entry
-    return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
+    is_whole = entry.status is CaseStatus.COMPLETE and not entry.breaches and not facts.n(INCOMPARABLE)
+    return is_whole and all(guard.held for guard in entry.guards)
 
 
 def measures_of(pairs: Sequence[OutagePair], question: Question) -> tuple[Measure, ...]:

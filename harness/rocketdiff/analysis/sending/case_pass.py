@@ -20,6 +20,7 @@ from rocketdiff.analysis.sending.checks.by_rules.replay_checks import KIND_OF_CH
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount
 from rocketdiff.analysis.sending.checks.codes import SENDING_CODES
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.sending.checks.results.refusals import without_requests
 from rocketdiff.analysis.sending.checks.storage.loss import note_strays
 from rocketdiff.analysis.sending.columns.calm_sends import add_calm_sends
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
@@ -157,6 +158,9 @@ def _note_limits(context: CaseContext) -> None:
     if rulebook.missing:
         for arm in Arm:
             collector.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
+    for arm in Arm:
+        for check, why in without_requests(trace, arm):
+            collector.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
     for arm, rules in rulebook.rules.items():
         sending = rules.sending()
         for check, why in ({} if sending is None else unknowable(sending)).items():

@@ -85,9 +85,11 @@ def _attempt(row: Row) -> Attempt:
 
 def _send(row: Row, attempts: tuple[Attempt, ...]) -> Send:
     thread, send, due_ns, start_ns, end_ns, error, cause, code, status, broker, queue_id, queue_offset, *asked = row
-    route, route_after, kind, argument, body_bytes, mode, returned_ns, callbacks, delay_level, properties = asked
+    route, route_after, kind, argument, body_bytes, mode, returned_ns, callbacks, delay_level, properties, message = (
+        asked
+    )
     return Send(
-        *(send, thread, start_ns, end_ns, error, cause, code, None, status, broker, queue_id, queue_offset),
+        *(send, thread, start_ns, end_ns, error, cause, code, message, status, broker, queue_id, queue_offset),
         *(route, route_after, returned_ns, due_ns, _KINDS[kind], argument, body_bytes, _MODES[mode]),
         *(callbacks, delay_level, properties, attempts),
     )

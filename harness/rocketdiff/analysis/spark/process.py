@@ -15,6 +15,7 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from rocketdiff.analysis.spark.class_archive import ClassArchive
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child
+from rocketdiff.process.open_files import require_open_files
 
 PREFIX = "rocketdiff-spark-"
 
@@ -33,6 +34,7 @@ class SparkProcess:
 
     def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, archive: ClassArchive | None = None) -> None:
         """Start the JVM without waiting. folder: from ``take_folder``."""
+        require_open_files()
         self.folder = folder
         self._archive = archive
         self._log = folder / "jvm.log"

@@ -21,11 +21,14 @@ def scenarios(
 
 def doctor(
     as_json: JsonOption = False,
-    clean: Annotated[bool, typer.Option("--clean", help="First remove containers that killed runs have left.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="First remove containers and secrets that killed runs have left.")
+    ] = False,
 ) -> None:
     """List what this machine has, what is missing, and how to get it."""
-    from rocketdiff.cli.commands.listing import print_findings, sweep_containers
+    from rocketdiff.cli.commands.listing import print_findings, remove_secrets, sweep_containers
 
     if clean:
         sweep_containers()
+        remove_secrets()
     raise typer.Exit(print_findings(as_json=as_json))

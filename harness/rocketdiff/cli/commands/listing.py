@@ -75,6 +75,14 @@ def sweep_containers() -> None:
         print(f"left alone, because their runner is not visible from here: {kept}", file=sys.stderr)
 
 
+def remove_secrets() -> None:
+    """Remove secrets from files of programs whose runner was killed, and report the folders on standard error."""
+    from rocketdiff.subjects.secret_removal import remove_left_secrets
+
+    cleaned = ", ".join(map(str, remove_left_secrets(forgets=True)))
+    print(f"secrets removed: {cleaned or 'none was left'}", file=sys.stderr)
+
+
 def _image_base() -> Requirement:
     """The base of server images."""
     from rocketdiff.cluster.containers.engine import Engine  # as above

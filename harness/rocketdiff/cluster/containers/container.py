@@ -56,7 +56,7 @@ class ServerContainer(DockerContainer):
         self.with_name(f"rocketdiff-{deployment.run}-{node}").with_envs(**plan.environment)
         if plan.command:
             self.with_command(list(plan.command))
-        shared: dict[str, Any] = {"labels": {**deployment.labels, NODE_LABEL: node}, "user": "0"}
+        shared: dict[str, Any] = {"labels": {**deployment.labels, NODE_LABEL: node}, **_confined(deployment.image)}
         if deployment.engine.cgroup_parent is not None:
             shared["cgroup_parent"] = deployment.engine.cgroup_parent
         if deployment.network is None:
@@ -74,6 +74,17 @@ class ServerContainer(DockerContainer):
         with _without_reaper():
             self.start()
         return self.get_wrapped_container()
+
+
+def _confined(image: ServerImage) -> dict[str, Any]:
+    """
+    Root, who owns the files that the engine copies into the container, without the powers of root.
+
+    Pauses and kills are the engine's work. Scripts of a foreign image may change their user first, so it keeps the engine's
+    default capabilities.
+    """
+    confined = {"user": "0", "security_opt": ["no-new-privileges"]}
+    return confined if image.is_foreign else {**confined, "cap_drop": ["ALL"]}
 
 
 @contextmanager

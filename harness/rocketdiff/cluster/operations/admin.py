@@ -131,10 +131,12 @@ def runtime_info(channels: Channels, broker_address: str) -> dict[str, str]:
     return answers.parse_table(channels.invoke(broker_address, requests.get_runtime_info(), REQUEST_TIMEOUT_MS))
 
 
-def queue_end(channels: Channels, broker_address: str, topic: str, queue_id: int) -> int:
+def queue_end(
+    channels: Channels, broker_address: str, topic: str, queue_id: int, timeout_ms: int = REQUEST_TIMEOUT_MS
+) -> int:
     """One past the last offset of a queue."""
     command = requests.get_max_offset(topic, queue_id)
-    return answers.parse_offset(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS))
+    return answers.parse_offset(channels.invoke(broker_address, command, timeout_ms))
 
 
 def topic_queues(channels: Channels, name_server_address: str, topic: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ class StoredRow:
 
     identity: our id in its property, or None. send: number of its send, None if the id is not of this topic. body_ok: the body
     equals the planned one byte by byte. Timestamps: wall clock, in milliseconds. properties: all of them as one text
-    (``core.sends.message``). body_digest: of the body as the application gave it.
+    (``core.sends.message``). body_digest: of the body as the application gave it. times: reconsume times.
     """
 
     broker: str
@@ -34,15 +34,19 @@ class StoredRow:
     sys_flag: int
     properties: str
     body_digest: str
+    born_host: str = ""
+    times: int = 0
 
 
 BodyBytes = Mapping[int, int]
 """Planned body size by send."""
 
 
-def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
+def read_stored(
+    cluster: Cluster, topic: str, body_bytes: BodyBytes, *, sent_to: str | None = None
+) -> Iterator[StoredRow]:
     """
-    Yield every message of a topic, by broker, queue and offset; all brokers must run.
+    Yield every message of a topic, by broker, queue and offset; all brokers must run. sent_to: the topic of its ids, if another.
 
     Raises ClusterError if a broker does not return them.
     """
@@ -53,7 +57,7 @@ def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator
             for broker in sorted(queues):
                 for queue_id in range(queues[broker]):
                     for message in admin.read_queue(channels, addresses[broker], topic, queue_id):
-                        yield row_of(broker, topic, message, body_bytes)
+                        yield row_of(broker, sent_to or topic, message, body_bytes)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
             raise ClusterError(f"every queue of {topic} to be read to its end", seen=str(error)) from error
 
@@ -85,4 +89,6 @@ def row_of(broker: str, topic: str, message: StoredMessage, body_bytes: BodyByte
         sys_flag=message.sys_flag,
         properties=properties_text(message.properties),
         body_digest=body_digest(message.body),
+        born_host=message.born_host,
+        times=message.reconsume_times,
     )

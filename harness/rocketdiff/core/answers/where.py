@@ -12,6 +12,7 @@ class Place(StrEnum):
 
     NOWHERE = "nowhere"
     SEND = "send"
+    MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,14 @@ class Limits:
     is_natural: never negative.
     is_filled: a text that may not be empty.
     is_error: a class name of an exception or one of the protocol's error words.
+    name: what a message calls it; empty for the name of its field.
     """
 
     below: int | None = None
     is_natural: bool = False
     is_filled: bool = False
     is_error: bool = False
+    name: str = ""
 
 
 Int32 = Annotated[int, Limits(INT32)]
@@ -37,3 +39,16 @@ Natural64 = Annotated[int, Limits(INT64, is_natural=True)]
 Name = Annotated[str, Limits()]
 BrokerName = Annotated[str, Limits(is_filled=True)]
 ErrorName = Annotated[str, Limits(is_error=True)]
+FilledName = Annotated[str, Limits(is_filled=True)]
+Queue = tuple[
+    Annotated[str, Limits(is_filled=True, name="broker")],
+    Annotated[int, Limits(INT32, is_natural=True, name="queue_id")],
+]
+"""A queue of a topic on the line: ``[broker, queue id]``."""
+
+TopicQueue = tuple[
+    Annotated[str, Limits(is_filled=True, name="topic")],
+    Annotated[str, Limits(is_filled=True, name="broker")],
+    Annotated[int, Limits(INT32, is_natural=True, name="queue_id")],
+]
+"""A queue of any topic: ``[topic, broker, queue id]``."""

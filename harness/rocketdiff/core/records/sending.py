@@ -15,6 +15,7 @@ from rocketdiff.core.records.field_types import (
     Name,
     Natural32,
     Natural64,
+    Queue,
 )
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import Outcome, Reason, outcome_of_attempt, outcome_of_send, reason_of
@@ -51,7 +52,7 @@ class RouteSeen:
 
     route: Int32
     at_ns: Int64
-    queues: tuple[tuple[str, int], ...]
+    queues: tuple[Queue, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class Hello:
     First line of a subject.
 
     attempt_timeout_ms: longest attempt of a client that does not obey ``send_msg_timeout_ms``.
+    roles: what the client can be used as; without them a producer.
     """
 
     protocol: Int64
@@ -30,6 +31,7 @@ class Hello:
     pid: Int64
     clock_ns: Int64
     attempt_timeout_ms: Int32 | None = None
+    roles: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,10 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Everything that was planned has ended."""
+    """Everything that was planned has ended. operations: the answered sends of a producer; calls: of a consumer's listener."""
 
-    operations: Int64 = field(metadata={LINE_NAME: "sends"})
+    operations: Int64 | None = field(default=None, metadata={LINE_NAME: "sends"})
+    calls: Int64 | None = None
 
 
 @dataclass(frozen=True, slots=True)

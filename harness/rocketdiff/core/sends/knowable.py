@@ -15,6 +15,9 @@ from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES, Aspect, Need
 PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, regardless of what the client asks for"
 """SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): round robin, or by a hash of the message group."""
 
+NOTHING_GOT_THROUGH = "nothing got through"
+"""Beginning of the reason of a case in which no message was stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sending:
@@ -35,6 +38,11 @@ class Sending:
     loses_a_broker: bool = False
     is_chooser_unseen: bool = False
     is_proxied: bool = False
+
+
+def nothing_got_through(who: str, sends: int, end: str) -> str:
+    """Return why a case without any stored message shows nothing. who: who refused, with the verb."""
+    return f"{NOTHING_GOT_THROUGH}: {who} all {sends} messages ({end})"
 
 
 def unknown(aspect: Aspect, sending: Sending) -> str:

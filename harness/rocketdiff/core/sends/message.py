@@ -18,11 +18,10 @@ RESERVED_PROPERTIES = frozenset(
         *(KEYS, TAGS, DELAY, "WAIT", "RETRY_TOPIC", "REAL_TOPIC", "REAL_QID", "TRAN_MSG", "PGROUP"),
         *("MIN_OFFSET", "MAX_OFFSET", "BUYER_ID", "ORIGIN_MESSAGE_ID", "TRANSFER_FLAG", "CORRECTION_FLAG", "MQ2_FLAG"),
         *("RECONSUME_TIME", "UNIQ_KEY", "MAX_RECONSUME_TIMES", "CONSUME_START_TIME", "MSG_REGION", "TRACE_ON"),
-        *("CLUSTER", "INSTANCE_ID", "CORRELATION_ID", "REPLY_TO_CLIENT", "TTL", "INNER_NUM", "INNER_MULTI_DISPATCH"),
-        ID_PROPERTY,
+        *("CLUSTER", "INNER_NUM", "INNER_MULTI_DISPATCH", ID_PROPERTY),
     }
 )
-"""Names that clients refuse in putUserProperty (MessageConst.STRING_HASH_SET), or that clients or brokers set themselves."""
+"""Names that no scenario may set: every Java release reserves them (``ReservedNames.SINCE_4_0_0``), or brokers change them."""
 
 _COMPRESSIONS = {0: "", 1: "LZ4", 2: "ZSTD", 3: "ZLIB"}
 

@@ -108,6 +108,16 @@ WORD_FORM = re.compile(r"[a-z]+(-[a-z]+)*")
 _PROXYS_FAULT = 50_000
 """Proxy codes (apache.rocketmq.v2.Code) have five digits, 4xxxx client and 5xxxx server errors; broker codes at most three."""
 
+REFUSING = frozenset(
+    {
+        *("RuntimeException", "IllegalArgumentException", "UnsupportedOperationException", "BufferOverflowException"),
+        *("NullPointerException", "ValueError", "TypeError"),
+    }
+)
+"""Exceptions of the language, by which clients refuse a message: no request was made."""
+
+REASON_OF_ERROR |= dict.fromkeys(REFUSING, Reason.CLIENT)
+
 _NOTHING_WAS_WRITTEN = {Reason.CONNECT, Reason.NO_ROUTE, Reason.NAME_SERVER}
 
 
@@ -125,6 +135,16 @@ def reason_of(error: str | None, code: int | None = None, status: str | None = N
     # A server error of a proxy leaves open whether the message was stored.
     is_proxys_fault = reason is Reason.BROKER and code is not None and code >= _PROXYS_FAULT
     return Reason.OTHER if is_proxys_fault else reason
+
+
+def is_refusal(error: str | None, code: int | None = None, cause: str | None = None) -> bool:
+    """True for the end of a send without attempts by which a client refuses the message itself (its topic, body, properties)."""
+    if error != _CLIENT_ERROR:
+        return error in REFUSING or error == ErrorWord.CLIENT_REFUSED
+    return code not in _WORD_OF_CLIENT_CODE and word_of(error, code, cause) in (
+        ErrorWord.CLIENT_REFUSED,
+        ErrorWord.OTHER,
+    )
 
 
 def is_error_word(error: str | None) -> bool:
@@ -167,13 +187,13 @@ def outcome_of_attempt(error: str | None, code: int | None = None) -> Outcome:
     """
     Return what is known after one attempt.
 
-    A response, even an error, is certain, and so is a connection never made. After a timeout or a lost connection the
+    A response, even an error, is certain, and so is a connection never made, or a message refused by the client. After a timeout or a lost connection the
     message may be stored.
     """
     if error is None:
         return Outcome.OK
     reason = reason_of(error, code)
-    if reason is Reason.BROKER or reason in _NOTHING_WAS_WRITTEN:
+    if reason is Reason.BROKER or reason in _NOTHING_WAS_WRITTEN or error in REFUSING:
         return Outcome.FAILED
     return Outcome.UNKNOWN
 

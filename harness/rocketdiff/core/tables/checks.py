@@ -80,6 +80,7 @@ class Check:
 
 
 _NOTHING_STORED = "nothing is stored"
+_NO_GROUP = "a script has no group of consumers"
 _NO_SCATTER = "virtual time does not scatter"
 
 VALIDITY = "validity"
@@ -190,6 +191,50 @@ CHECKS = {
             is_implicit=True,
         ),
         Check(
+            "delivered",
+            "Every stored message is handed to the group, and as it was stored.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "redelivery",
+            "A message is delivered again only with a cause, and a member begins a queue where the group stopped.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "retries",
+            "A message whose listener failed comes back once, after its delay, and counts its failures.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "offsets",
+            "What is committed is finished, and what is finished is committed when the member leaves.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "resume-time",
+            "The first message after a fault of its broker comes as soon as the other group's, within the margin.",
+            Concern.WAITING,
+            CheckKind.STATISTICAL,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "consumption",
+            "Members join, and messages reach the listener in calm as soon as the other group's.",
+            Concern.WAITING,
+            cluster_only=_NO_GROUP,
+            is_implicit=True,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "protocol",
             "The subject reports its sends in time, in order and without contradiction.",
             Concern.MESSAGES,
@@ -210,6 +255,12 @@ CHECKS = {
 
 ASKED = tuple(name for name, check in CHECKS.items() if not check.is_implicit)
 """Checks that a scenario may list."""
+
+
+def asked_for(role: ClientRole, kind: CheckKind | None = None) -> tuple[str, ...]:
+    """Return the checks that a scenario about a role may list, of one kind or of both."""
+    return tuple(name for name in ASKED if CHECKS[name].role is role and kind in (None, CHECKS[name].kind))
+
 
 IMPLICIT = tuple(name for name, check in CHECKS.items() if check.is_implicit)
 """Checks that apply to every case of their role."""

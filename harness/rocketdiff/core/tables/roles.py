@@ -7,6 +7,7 @@ class ClientRole(StrEnum):
     """What a client under test is used as. A closed set: help, schemas and tables are made from it."""
 
     PRODUCER = "producer"
+    CONSUMER = "consumer"
 
     @property
     def operations(self) -> str:
@@ -14,4 +15,4 @@ class ClientRole(StrEnum):
         return _OPERATIONS[self]
 
 
-_OPERATIONS = {ClientRole.PRODUCER: "sends"}
+_OPERATIONS = {ClientRole.PRODUCER: "sends", ClientRole.CONSUMER: "calls"}

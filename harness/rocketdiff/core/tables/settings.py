@@ -21,6 +21,7 @@ class Unit(StrEnum):
     PERIOD_MS = "milliseconds from one to the next"
     TIMES = "times"
     BYTES = "bytes"
+    COUNT = "a number"
 
 
 @dataclass(frozen=True, slots=True)

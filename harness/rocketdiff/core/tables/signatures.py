@@ -221,6 +221,25 @@ SYS_FLAG_DIFFERS = Signature(
 FAILED_WITHOUT_CAUSE = Signature(
     "outcomes.failed-without-cause", "outcomes", "sends of {subject} fail where nothing was wrong", place="END"
 )
+REFUSED_BEFORE_A_REQUEST = Signature(
+    "outcomes.refused-before-a-request",
+    "outcomes",
+    "{subject} refuses messages that {baseline} sends",
+    place="END",
+)
+REFUSED_OTHERWISE = Signature(
+    "outcomes.refused-otherwise",
+    "outcomes",
+    "{subject} refuses messages with another exception, cause or code than {baseline}",
+    concern=Concern.EXCEPTIONS,
+    place="END",
+)
+SENT_THOUGH_REFUSED = Signature(
+    "outcomes.sent-though-refused",
+    "outcomes",
+    "{subject} sends messages that {baseline} refuses",
+    place="END",
+)
 ACKNOWLEDGED_BY_A_STOPPED_BROKER = Signature(
     "outcomes.acknowledged-by-a-stopped-broker",
     "outcomes",
@@ -313,6 +332,48 @@ NOT_DELIVERED = Signature("delay.not-delivered", "delay", "a delayed message of 
 DELIVERED_EARLY = Signature("delay.delivered-early", "delay", "a delayed message of {subject} is delivered early")
 DELIVERED_TO_ANOTHER_QUEUE = Signature(
     "delay.delivered-to-another-queue", "delay", "a delayed message of {subject} is delivered to another queue"
+)
+NEVER_DELIVERED = Signature(
+    "delivered.never", "delivered", "a stored message is never handed to the group of {subject}, though later ones are"
+)
+NOT_YET_DELIVERED = Signature(
+    "delivered.not-yet", "delivered", "the last stored messages of a queue are not handed to the group of {subject}"
+)
+OTHER_MESSAGE = Signature(
+    "delivered.other-message", "delivered", "{subject} shows another message than the one that is stored at its offset"
+)
+DAMAGED = Signature("delivered.damaged", "delivered", "{subject} shows a message with another body than was stored")
+DELIVERED_AGAIN_WITHOUT_CAUSE = Signature(
+    "redelivery.without-cause", "redelivery", "{subject} delivers a message again although it was consumed"
+)
+BEGAN_BELOW = Signature(
+    "redelivery.below-the-committed-offset",
+    "redelivery",
+    "a member of {subject} begins a queue before the offset that was committed",
+)
+BEGAN_ABOVE = Signature(
+    "redelivery.above-the-committed-offset",
+    "redelivery",
+    "a member of {subject} begins a queue behind messages that nobody has consumed",
+)
+UNFINISHED_COMMITTED = Signature(
+    "offsets.unfinished-committed", "offsets", "{subject} commits an offset above a message that it has not finished"
+)
+NOT_COMMITTED = Signature(
+    "offsets.not-committed", "offsets", "{subject} leaves its group without committing what it has consumed"
+)
+WENT_BACK = Signature("offsets.went-back", "offsets", "an offset that {subject} has committed goes back")
+RETRY_MISSING = Signature("retries.missing", "retries", "a message that failed at {subject} never comes back")
+RETRY_TOO_OFTEN = Signature(
+    "retries.too-many", "retries", "a message that failed at {subject} comes back more than once"
+)
+RETRY_EARLY = Signature("retries.early", "retries", "a message that failed at {subject} comes back before its delay")
+RETRY_OTHER_TIMES = Signature(
+    "retries.other-times", "retries", "a message that comes back to {subject} shows another number of earlier failures"
+)
+NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of {subject} does not join its group")
+LATER_IN_CALM = Signature(
+    "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
 )
 
 SIGNATURES = {value.name: value for value in tuple(vars().values()) if isinstance(value, Signature)}

@@ -9,9 +9,10 @@ import re
 
 UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and line end
-    "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"  # marks that reorder text or end a line
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # characters without width
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # the same, and marks that reorder text or end a line
     "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\uffff"  # surrogates, and characters that XML forbids
-    "\U000e0000-\U000e007f]"  # invisible tags
+    "\U000e0000-\U000e0fff]"  # invisible tags and variants
 )
 """Characters that act as commands or are invisible."""
 

@@ -1,5 +1,6 @@
 """Make foreign text safe to show in a message on a terminal."""
 
+import re
 import reprlib
 import unicodedata
 
@@ -13,6 +14,8 @@ MOST_CHARACTERS = 1_000
 
 _HARMLESS = "\n\t"
 
+_FRAME = re.compile(r"\n\s*(?:\d+: |at \S|stack backtrace|note: run with)", re.IGNORECASE)
+
 
 def printable(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return the text truncated, with control characters and bidirectional marks escaped."""
@@ -22,6 +25,11 @@ def printable(text: str, most: int = MOST_CHARACTERS) -> str:
     return without_commands(
         "".join(char if char in _HARMLESS or char.isprintable() else _written_out(char) for char in text)
     )
+
+
+def words_of(problem: BaseException, most: int = 300) -> str:
+    """Return a library's own message on one line, without the stack frames that some put below it."""
+    return printable(" ".join(_FRAME.split(str(problem), maxsplit=1)[0].split())[:most])
 
 
 def shown(value: object) -> str:

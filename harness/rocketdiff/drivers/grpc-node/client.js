@@ -67,9 +67,9 @@ class Client {
   }
 
   // The record of a send with its end. Its queue stays out: the receipt does not have the one that the proxy chose.
-  async answer(record, message) {
+  async answer(record, send) {
     try {
-      await this.producer.send(message);
+      await this.producer.send(this.message(this.setup.topic, send));
       record.end_ns = nowNs();
       record.status = 'SEND_OK';
     } catch (error) {

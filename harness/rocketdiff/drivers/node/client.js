@@ -64,9 +64,9 @@ class Client {
   }
 
   // The record of a send with its end, and with its result or its error.
-  async answer(record, message) {
+  async answer(record, send) {
     try {
-      const result = await this.producer.send(message);
+      const result = await this.producer.send(this.message(this.setup.topic, send));
       record.end_ns = nowNs();
       record.status = result.sendStatus;
       record.broker = result.messageQueue.brokerName;

@@ -45,9 +45,8 @@ class Session {
       if (send.mode === 'async') {
         open.push(this.sendAsync(send));
       } else {
-        const message = this.client.message(this.setup.topic, send);
         const record = { type: 'send', send: send.send, thread: number, start_ns: nowNs() };
-        put(await this.client.answer(record, message));
+        put(await this.client.answer(record, send));
       }
     }
     return open;
@@ -55,9 +54,8 @@ class Session {
 
   // The call returns at its first await; what its promise becomes is the callback.
   async sendAsync(send) {
-    const message = this.client.message(this.setup.topic, send);
     const record = { type: 'send', send: send.send, thread: send.thread, start_ns: nowNs() };
-    const answer = this.client.answer({ ...record }, message);
+    const answer = this.client.answer({ ...record }, send);
     const returned = { returned_ns: nowNs() };
     const limit = this.setup.callback_limit_ms || CALLBACK_LIMIT_MS;
     const none = sleep(limit, undefined, { ref: false }).then(() => ({ ...record, end_ns: nowNs(), error: 'NeverCalledBack' }));

@@ -7,8 +7,9 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
+from rocketdiff.core.consuming.plan import ListenerRule
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from rocketdiff.core.sends.plan import PlannedSend
@@ -16,6 +17,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
+from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
 
 Speak = Callable[[Record], None]
 """Reports one record to the runner; callable from any thread, returns at once."""
@@ -27,16 +29,23 @@ class RoleRunner(Protocol):
     working: str
     """The stage after go, for a failure."""
 
-    def plan(self, send: PlannedSend) -> None:
-        """Take a line of the plan; all of them come before prepare."""
+    awaits_go: bool
+    """Whether it begins at go; otherwise it begins when it is ready, and obeys orders."""
+
+    def plan(self, line: Any) -> None:
+        """Take a line of the plan (a send, or a rule of a listener); all of them come before prepare."""
         ...
 
-    def prepare(self, prepare: Prepare) -> None:
-        """Warm up and make the client ready."""
+    def prepare(self, prepare: Any) -> None:
+        """Warm up and make the client ready. prepare: the setup of its role, ``Prepare`` or ``MemberSetup``."""
         ...
 
-    def run(self, start_ns: int) -> int:
-        """Do all that was planned, counted from start_ns; return the number of operations."""
+    def order(self, order: Join | Leave) -> None:
+        """Take a command that comes after ready; return at once. Raise ValueError in a role without any."""
+        ...
+
+    def run(self, start_ns: int) -> Done:
+        """Do all that was planned, counted from start_ns."""
         ...
 
     def shutdown(self) -> None:
@@ -64,7 +73,8 @@ def run_subject(
     """Write hello and obey stdin until stop or its end; returns only if the client has time to end as in applications."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
-    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms))
+    acts = tuple(map(str, roles)) if ClientRole.CONSUMER in roles else None
+    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms, acts))
     session = Session(roles, speak)
     status, has_time = 0, False
     try:
@@ -94,8 +104,14 @@ def obey(commands: Iterable[bytes], session: "Session") -> bool:
         match decode_command(line):
             case PlannedSend() as send:
                 session.plan(send)
+            case ListenerRule() as rule:
+                session.rule(rule)
             case Prepare() as prepare:
-                session.prepare(prepare)
+                session.prepare(prepare, prepare.role)
+            case MemberSetup() as setup:
+                session.prepare(setup, ClientRole.CONSUMER)
+            case Join() | Leave() as order:
+                session.order(order)
             case Go(start_ns):
                 session.go(start_ns)
             case Stop(limit_ms):
@@ -130,10 +146,15 @@ class Session:
         _require(not self._is_set_up, "plan lines come before setup")
         self._runner_of(ClientRole.PRODUCER).plan(send)
 
-    def prepare(self, prepare: Prepare) -> None:
+    def rule(self, rule: ListenerRule) -> None:
+        """Take a rule, which names no role: it is a consumer's."""
+        _require(not self._is_set_up, "rules come before setup")
+        self._runner_of(ClientRole.CONSUMER).plan(rule)
+
+    def prepare(self, prepare: Prepare | MemberSetup, role: ClientRole) -> None:
         """Start preparing in the background; ready is reported at the end."""
         _require(not self._is_set_up, "one setup")
-        runner = self._runner_of(prepare.role)
+        runner = self._runner_of(role)
         self._is_set_up = True
         threading.Thread(target=self._run, args=(runner, prepare), name="session", daemon=True).start()
 
@@ -141,6 +162,11 @@ class Session:
         _require(self._is_ready and not self._begin.is_set(), "one go, after ready")
         self._start_ns = start_ns
         self._begin.set()
+
+    def order(self, order: Join | Leave) -> None:
+        _require(self._is_ready, "join and leave after ready")
+        assert self._runner is not None, "ready comes from a runner"
+        self._runner.order(order)
 
     def shutdown(self) -> None:
         """Shut the client down, ignoring errors."""
@@ -155,15 +181,16 @@ class Session:
         _require(role is self._role, f"lines of one role, saw {self._role} and {role}")
         return self._runner
 
-    def _run(self, runner: RoleRunner, prepare: Prepare) -> None:
+    def _run(self, runner: RoleRunner, prepare: Prepare | MemberSetup) -> None:
         stage = "setup"
         try:
             runner.prepare(prepare)
             self._is_ready = True
             self._speak(Ready(time.monotonic_ns()))
-            self._begin.wait()
+            if runner.awaits_go:
+                self._begin.wait()
             stage = runner.working
-            self._speak(Done(runner.run(self._start_ns)))
+            self._speak(runner.run(self._start_ns))
         except Exception as error:  # noqa: BLE001 - reported to the runner, in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))

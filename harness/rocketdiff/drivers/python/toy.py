@@ -18,6 +18,9 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.consuming.reference import member_capabilities
+from rocketdiff.drivers.python.consuming.runner import as_consumer
+from rocketdiff.drivers.python.consuming.toys import CONSUMER_TOYS
 from rocketdiff.drivers.python.sending.async_sends import Told
 from rocketdiff.drivers.python.sending.client import Client, ClientResult
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
@@ -25,13 +28,13 @@ from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.subjects.kinds.toy import NEWEST_READ
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefect, reported, strikes
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape, Tape
 
 _CLIENT = "toy"
-_RELEASE = "5.3.3"
-"""Dialect of all toys: the newest that was read from its source."""
+_RELEASE = NEWEST_READ
 
 
 Reported = tuple[Record | bytes, ...]
@@ -361,10 +364,13 @@ CLAIMS: dict[str, tuple[str, ...]] = {
 def main() -> None:
     """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
-    parser.add_argument("--defect", required=True, choices=tuple(BEHAVIOURS))
+    parser.add_argument("--defect", required=True, choices=(*BEHAVIOURS, *CONSUMER_TOYS))
     defect = parser.parse_args().defect
-    make_client, speech = BEHAVIOURS[defect]
     writer = RecordWriter(own_stdout())
+    if defect in CONSUMER_TOYS:
+        member = as_consumer(_RELEASE, CONSUMER_TOYS[defect])
+        run_subject(SubjectId(_CLIENT, defect), member_capabilities(_RELEASE), member, writer, writer.put)
+    make_client, speech = BEHAVIOURS[defect]
     claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
 
     def speak(record: Record) -> None:

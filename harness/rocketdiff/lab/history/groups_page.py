@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rocketdiff.core.text.markdown import code, inline, table_row
 from rocketdiff.lab.history.changelog import changelog_data
 from rocketdiff.lab.history.groups import GroupsReport
 from rocketdiff.lab.history.lineage import Way
@@ -60,7 +61,9 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
         yield ""
         yield f"By {grouping.standard_scripts} standard and {grouping.random_scripts} random scripts."
         yield ""
-        yield from _table(("Group", "Releases"), ((group.name, ", ".join(group.releases)) for group in grouping.groups))
+        yield from _table(
+            ("Group", "Releases"), ((group.name, inline(", ".join(group.releases))) for group in grouping.groups)
+        )
     yield ""
     yield "## The rule in one table"
     yield ""
@@ -73,7 +76,7 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
     yield from _table(("Step", "Behaviour", "Depth", "What changed", "Why it matters"), _change_cells(report))
     yield ""
     quiet = ", ".join(str(step.edge) for step in report.edges if not step.changes)
-    yield f"No observable change: {quiet}."
+    yield f"No observable change: {inline(quiet)}."
 
 
 def _rule_cells(rows: Sequence[RuleRow]) -> Iterator[tuple[str, ...]]:
@@ -81,7 +84,7 @@ def _rule_cells(rows: Sequence[RuleRow]) -> Iterator[tuple[str, ...]]:
     for row, above in zip(rows, (None, *rows), strict=False):
         former = above.cells if above else ("",) * len(row.cells)
         cells = ("the same" if cell == other else cell for cell, other in zip(row.cells, former, strict=True))
-        yield span(row.releases), *cells
+        yield inline(span(row.releases)), *map(inline, cells)
 
 
 def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
@@ -94,14 +97,13 @@ def _change_cells(report: GroupsReport) -> Iterator[tuple[str, ...]]:
         known = since.get((change.behaviour, before))
         since[change.behaviour, now] = edge.after
         sentence = f"{now}{_BEFORE}as since {known}" if known else change.sentence.removeprefix("now ")
-        name = change.behaviour if change.standard else f"`{canonical(change.script.script)}`"
+        name = inline(change.behaviour) if change.standard else code(canonical(change.script.script))
         matters = change.standard.about.matters if change.standard and name not in explained else ""
         explained.add(name)
-        yield "" if number else str(edge), name, str(change.depth), sentence, matters
+        yield "" if number else inline(str(edge)), name, str(change.depth), inline(sentence), inline(matters)
 
 
 def _table(headings: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(headings)} |"
-    yield f"|{'---|' * len(headings)}"
-    for row in rows:
-        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"
+    yield table_row(headings)
+    yield table_row("---" for _ in headings)
+    yield from map(table_row, rows)

@@ -10,12 +10,14 @@ explains. With too many orders the sends concerned are undecided, never divergen
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.observation import Observation
 from rocketdiff.oracle.producer.states.belief import STATES_KEPT, Belief, settle_belief
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint, decision_points_of
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState
+from rocketdiff.oracle.producer.states.shared_list import read_by_ns
 from rocketdiff.oracle.producer.states.transition import Transitions
 
 ORDERS_FOLLOWED = 64
@@ -30,8 +32,17 @@ The bound after a progress was dropped. Then nothing can be a difference, but ex
 would cost minutes with dozens of blocked threads.
 """
 
+STATES_BEYOND = 16
+"""
+The bound of hidden states after something was dropped, for the same reason. Up to 5.1.3 three threads that fall back at
+once, each stopped for some ms, otherwise kept all 128 for the rest of a trace, at seconds a decision point.
+"""
+
 STATES_OF_AN_ORDER = 8
 """Minimum of hidden states kept per progress, however many progresses are followed."""
+
+TOO_LATE = "RemotingTooMuchRequestException"
+"""The end of a call that selected a queue, and may have rewritten it, before it found its time spent."""
 
 Progress = tuple[int, ...]
 Frontier = dict[Progress, Belief]
@@ -65,6 +76,8 @@ def judge_interleaved(
     unknown_ns = min(
         (observation.send.start_ns for observation in observations if observation.moved_unseen), default=None
     )
+    if transitions.settings.send_latency_fault_enable and transitions.slipped_since_ns is not None:
+        unknown_ns = min(transitions.slipped_since_ns, unknown_ns or transitions.slipped_since_ns)
     states = _follow(transitions, belief, [lanes[thread] for thread in threads], unknown_ns)
     for observation in observations:
         yield unjudged[id(observation)] or observation.judgement(states[id(observation)])
@@ -78,8 +91,9 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
     """
     ends: dict[int, Belief] = {}
     frontier: Frontier = {(0,) * len(lanes): belief}
-    total = sum(len(lane.points) for lane in lanes)
-    for _ in range(total):
+    left = sum(len(lane.points) for lane in lanes)
+    while left:
+        left -= 1
         found: dict[Progress, list[HiddenState]] = {}
         complete = all(here.complete for here in frontier.values())
         most = ORDERS_FOLLOWED if complete else ORDERS_BEYOND
@@ -96,6 +110,15 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
                     found.setdefault(onward, []).extend(states)
         if not found:
             progress, here = next(iter(frontier.items()))
+            misread = _misread(lanes, frontier)
+            if misread is not None:
+                progress, lane = misread
+                observation, number = lanes[lane].observations[progress[lane] - 1], progress[lane] - 1
+                observation.note_doubt(Belief(frontier[progress].states, complete))
+                states = transitions.every_forced(frontier[progress].states, lanes[lane].points[number])
+                frontier = _settled(transitions, lanes, {progress: states}, complete)
+                left += 1
+                continue
             # Blame an enabled lane: only these were tried, and the rules may explain the next point of another lane.
             lane = _soonest(lanes, progress, _enabled(lanes, progress, here))
             blamed = Belief(here.states, complete)
@@ -110,6 +133,9 @@ def _take(
 ) -> list[HiddenState]:
     observation = lanes[lane].observations[progress[lane]]
     point = _beside_others(lanes, progress, lane)
+    if transitions.rewrites and point.chooses and point.followed_by is not None:
+        timeout_ms = transitions.settings.send_msg_timeout_ms
+        point = replace(point, rivals=_rivals(lanes, progress, lane, here, timeout_ms))
     if reopen:
         observation.note_difference(here, point)
         states = observation.reopened(here.states, point)
@@ -126,17 +152,65 @@ def _beside_others(lanes: list[_Lane], progress: Progress, lane: int) -> Decisio
     point = lanes[lane].points[progress[lane]]
     if not point.chooses:
         return point
-    meanwhile = tuple(_beside(lanes, progress, lane, point))
+    meanwhile = tuple(_beside(lanes, progress, lane, point.to_ns))
     return replace(point, meanwhile=meanwhile) if meanwhile else point
 
 
-def _beside(lanes: list[_Lane], progress: Progress, lane: int, point: DecisionPoint) -> Iterator[DecisionPoint]:
-    """Pending decision points of other lanes that may precede the end of this one."""
+def _rivals(
+    lanes: list[_Lane], progress: Progress, lane: int, here: Belief, timeout_ms: int
+) -> tuple[DecisionPoint, ...]:
+    """Choices of other threads before the attempt after a choice ends that may fall back: some broker is or becomes avoided."""
+    point = lanes[lane].points[progress[lane]]
+    assert point.followed_by is not None
+    beside = list(_beside(lanes, progress, lane, read_by_ns(point.send, point.followed_by, timeout_ms)))
+    now_ms = point.from_ns // NS_PER_MS
+    if not any(_may_avoid(rival) for rival in beside) and all(state.is_calm(now_ms) for state in here.states):
+        return ()
+    return tuple(
+        rival
+        for rival in beside
+        if rival.chooses
+        and rival.send.kind is SendKind.PLAIN
+        and (rival.followed_by is not None or rival.send.error == TOO_LATE)
+    )
+
+
+def _may_avoid(rival: DecisionPoint) -> bool:
+    """True for a note that may begin an avoidance, and for the choice of a retry, which may refuse the last broker."""
+    if rival.settled is not None:
+        return not rival.is_harmless
+    return rival.number > 0 and rival.followed_by is not None
+
+
+def _misread(lanes: list[_Lane], frontier: Frontier) -> tuple[Progress, int] | None:
+    """A progress, and a lane whose hook reported what none of the selected elements ever was; None if other points fail."""
+    found: tuple[Progress, int] | None = None
+    for progress, here in frontier.items():
+        lost = [
+            lane
+            for lane, number in enumerate(progress)
+            if number
+            and lanes[lane].observations[number - 1].doubt is not None
+            and all(_reads_in_vain(state, lanes[lane].observations[number - 1].send.thread) for state in here.states)
+        ]
+        if not lost:
+            return None
+        found = found or (progress, min(lost, key=lambda lane: lanes[lane].points[progress[lane] - 1].to_ns))
+    return found
+
+
+def _reads_in_vain(state: HiddenState, thread: int) -> bool:
+    reading = state.readings.get(thread)
+    return reading is not None and bool(reading.hook)
+
+
+def _beside(lanes: list[_Lane], progress: Progress, lane: int, until_ns: int) -> Iterator[DecisionPoint]:
+    """Pending decision points of other lanes that may precede a time."""
     for other, rival in enumerate(lanes):
         if other == lane:
             continue
         for number in range(progress[other], len(rival.points)):
-            if rival.points[number].from_ns > point.to_ns:
+            if rival.points[number].from_ns > until_ns:
                 break
             yield rival.points[number]
 
@@ -164,7 +238,8 @@ def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_n
 
 
 def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, point: DecisionPoint, here: Belief) -> bool:
-    if any(rival.settled is not None and not rival.is_harmless for rival in _beside(lanes, progress, lane, point)):
+    beside = _beside(lanes, progress, lane, point.to_ns)
+    if any(rival.settled is not None and not rival.is_harmless for rival in beside):
         return False
     now_ms = point.from_ns // NS_PER_MS
     return all(state.is_calm(now_ms) for state in here.states)
@@ -181,7 +256,7 @@ def _onward(progress: Progress, lane: int) -> Progress:
 def _settled(
     transitions: Transitions, lanes: list[_Lane], found: dict[Progress, list[HiddenState]], complete: bool
 ) -> Frontier:
-    kept = max(STATES_KEPT // len(found), STATES_OF_AN_ORDER)
+    kept = max((STATES_KEPT if complete else STATES_BEYOND) // len(found), STATES_OF_AN_ORDER)
     frontier: Frontier = {}
     for progress, states in found.items():
         now_ms = _certainly_past_ms(lanes, progress)

@@ -36,6 +36,8 @@ class Observation:
         self.send = send
         self.difference: RuleDifference | None = None
         self.undecided: str | None = None
+        self.doubt: RuleDifference | None = None
+        self._result_read = False
         self._legal: list[set[Queue]] = [set() for _ in send.attempts]
         self._avoided = [0] * len(send.attempts)
         self._allowed: dict[int, Allowance] = {}
@@ -48,6 +50,9 @@ class Observation:
             return self.judgement(None)
         if self._is_half_seen:
             self.undecided = "the witness of the attempts cannot have seen all of them (a refused connection leaves nothing on the wire)"
+            return self.judgement(None)
+        if self.transitions.meets_step(self.send.start_ns, self.send.end_ns):
+            self.undecided = "the wall clock, by which a client may count, was stepped during the call"
             return self.judgement(None)
         if not self.send.attempts and self._lost_its_queues:
             return self.judgement(None)
@@ -93,8 +98,17 @@ class Observation:
                 state.collect_story(self.send.thread)
         every = self.transitions.every_outcome(states, point)
         if not point.chooses:
+            self._result_read = self._result_read or any(state.result_read for state, _ in every)
             return [state for state, _ in every]
         agreeing = [(state, step) for state, step in every if step is not None and self._agrees(step, point)]
+        reading = [
+            (state, step)
+            for state, step in every
+            if isinstance(step, Try) and self.send.thread in state.readings and not self._agrees(step, point)
+        ]
+        if reading and not agreeing:
+            self.doubt = self._difference(every, point)
+        agreeing += reading
         survivors = [state for state, _ in agreeing]
         self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], point)
         if point.followed_by is not None and survivors:
@@ -113,11 +127,23 @@ class Observation:
             return
         every = self.transitions.every_outcome(belief.states, point)
         outcomes = [(state, step) for state, step in every if step is not None]
-        pristine = self.transitions.routes[self.transitions.versions_of(self.send)[0]]
         self._note_story([state for state, _ in outcomes])
-        self.difference = explained_difference(outcomes, point, pristine)
+        self.difference = self._difference(every, point)
         if point.followed_by is not None:
             self._note_decision(outcomes, [state for state, _ in outcomes], point)
+
+    def note_doubt(self, belief: Belief) -> None:
+        """Record that no rewrite of another thread gave the selected element the value that the hook reported."""
+        if not self._is_complete(belief):
+            self.undecided = "more hidden states were possible than can be followed"
+        elif self.undecided is None and self.difference is None:
+            self.difference = self.doubt
+
+    def _difference(self, every: Sequence[tuple[HiddenState, Step | None]], point: DecisionPoint) -> RuleDifference:
+        outcomes = [(state, step) for state, step in every if step is not None]
+        return explained_difference(
+            outcomes, point, self.transitions.routes[self.transitions.versions_of(self.send)[0]]
+        )
 
     def reopened(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
         """States after an unexplained decision point. For the state, an end that differs only in its result is a normal end."""
@@ -176,7 +202,7 @@ class Observation:
         """Differences of a send whose every decision point the rules explain."""
         yield from self._unkept_timeouts(belief)
         for find in (waiting_difference, result_difference, incomplete_difference):
-            difference = find(self.send)
+            difference = None if find is result_difference and self._result_read else find(self.send)
             if difference is not None:
                 yield difference
 

@@ -8,6 +8,7 @@ the fault table and, up to 5.1.3, the publish list. ``judge_all`` takes the send
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
+from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
@@ -37,18 +38,26 @@ class Replay:
         *,
         witnessed: bool = True,
         causes_reported: bool = True,
+        clock: ClockAnchor = STEADY,
     ) -> None:
         """
         routes: queues of each version of the publish list, in list order.
 
         witnessed: the subject's attempts are recorded; otherwise only a self-contradictory result is a difference.
-        causes_told: the client can report causes of exceptions.
+        causes_told: the client can report causes of exceptions. clock: tells when the wall clock was stepped.
         """
         self.dialect = dialect
         self.settings = _send_settings(settings)
         self.routes = routes
         self.witnessed = witnessed
-        self.transitions = Transitions(dialect, self.settings, routes, causes_reported=causes_reported)
+        self.transitions = Transitions(
+            dialect,
+            self.settings,
+            routes,
+            causes_reported=causes_reported,
+            steps=tuple(clock.steps()),
+            slipped_since_ns=clock.slipped_since_ns,
+        )
         self.belief = Belief([self._initial_state()])
         self.known: dict[Shape, KnownCall] = {}
 
@@ -67,6 +76,8 @@ class Replay:
             if observation.moved_unseen:
                 self.reopen(send.thread)
             return unjudged
+        if self.transitions.has_slipped(send.end_ns):
+            self.belief.complete = False
         shape = None if observation.narrated or self.transitions.left_out else shape_of(self.belief, send)
         known = None if shape is None else self.known.get(shape)
         if known is not None:
@@ -172,14 +183,20 @@ class Replay:
 
 
 def replay_for(
-    release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True, causes_reported: bool = True
+    release: str,
+    settings: ClientSettings,
+    routes: Routes,
+    *,
+    witnessed: bool = True,
+    causes_reported: bool = True,
+    clock: ClockAnchor = STEADY,
 ) -> Replay:
     """Return a replay against the dialect of a release; UsageError if the release has none."""
     try:
         dialect = dialect_of(release)
     except ValueError as error:
         raise UsageError("a release whose rules are known", seen=repr(release), hint=str(error)) from error
-    return Replay(dialect, settings, routes, witnessed=witnessed, causes_reported=causes_reported)
+    return Replay(dialect, settings, routes, witnessed=witnessed, causes_reported=causes_reported, clock=clock)
 
 
 def _send_settings(settings: ClientSettings) -> SendSettings:

@@ -92,4 +92,5 @@ def end_text(send: Send) -> str:
     if send.error is None:
         return f"the call returned {send.status or 'a result'} after {attempts}"
     code = f" with code {send.code}" if send.code is not None else ""
-    return f"the call threw {send.error}{code} after {attempts}"
+    why = f": {' '.join(send.message.split())}" if send.message and not send.attempts else ""
+    return f"the call threw {send.error}{code} after {attempts}{why}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.files import regular_bytes
 from rocketdiff.documents.files import replace_file
 from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.page import html
@@ -54,7 +55,7 @@ def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
     found = {}
     for folder in folders_of(folders) if folders else ():
         try:
-            name = json.loads((folder / MANIFEST).read_bytes()).get("run")
+            name = json.loads(regular_bytes(folder / MANIFEST)).get("run")
         except (OSError, ValueError, AttributeError):
             continue
         found[str(name)] = folder

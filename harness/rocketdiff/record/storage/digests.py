@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.batch import RESTORE, StatedFile
 
 _CHUNK_BYTES = 1 << 20
@@ -55,14 +56,26 @@ def require_as_committed(system: pafs.FileSystem, root: str, files: Iterable[Sta
     """
     Raise DamagedFile if the bytes of a file are not those that were committed.
 
-    A file without digest passes, and a missing one, which its reader notices.
+    A file without digest passes, unless it is a pipe or device of this machine, and a missing one, which its reader notices.
     """
-    stated = [file for file in files if file.digest]
+    every = list(files)
+    require_files(system, [f"{root}/{file.table}/{file.path}" for file in every])
+    stated = [file for file in every if file.digest]
     one_flaw = partial(flaw, system, root, is_check=False)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = next(filter(None, (pool.map if len(stated) > 1 else map)(one_flaw, stated)), None)
     if found is not None:
         raise damaged(found)
+
+
+def require_files(system: pafs.FileSystem, paths: list[str] | pafs.FileSelector) -> None:
+    """Raise DamagedFile for a local pipe, device, socket or folder instead of a file: to read it could take for ever."""
+    if not isinstance(system, pafs.LocalFileSystem):
+        return
+    for seen in system.get_file_info(paths):
+        is_folder = seen.type is pafs.FileType.Directory and seen.extension in ("json", "parquet")
+        if is_folder or seen.type is pafs.FileType.Unknown:
+            raise damaged(f"file {seen.base_name} is a folder, pipe, device or socket")
 
 
 def flaw(system: pafs.FileSystem, root: str, file: StatedFile, *, is_check: bool = True) -> str | None:
@@ -78,7 +91,7 @@ def flaw(system: pafs.FileSystem, root: str, file: StatedFile, *, is_check: bool
         if file.digest and _digest(lambda: system.open_input_stream(path)) != file.digest:
             return f"{where} has other bytes than were committed: its digest has changed"
     except OSError as problem:
-        return f"{where} cannot be read: {' '.join(str(problem).split())[:300]}"
+        return f"{where} cannot be read: {words_of(problem)}"
     if file.digest:
         _verified.add(key)
     return None

@@ -14,6 +14,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.batch import RESTORE, StatedFile
 from rocketdiff.record.storage.digests import Hashed, flaw, require_as_committed
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
@@ -176,7 +177,7 @@ def read_rows(
     except (OSError, pa.ArrowException) as problem:
         raise TraceError(
             f"the files of table {table} of the record",
-            seen=" ".join(str(problem).split())[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
 
@@ -195,13 +196,13 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
         # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
         raise EnvironmentMissing(
             f"the files of table {file.table} of the record where tasks run",
-            seen=str(problem)[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check",
         ) from problem
     except (OSError, ValueError, pa.ArrowException) as problem:
         raise TraceError(
             f"a readable file {file.table}/{file.path} of the record",
-            seen=" ".join(str(problem).split())[:300],
+            seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
     return rows.filter(pc.field("run") == run)

@@ -23,9 +23,12 @@ from deltalake import DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.schema import PrimitiveType
 from deltalake.transaction import AddAction, CommitProperties
+from pyarrow.fs import FileSelector
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.batch import RESTORE, Batch, StatedFile, batch_from, row_of
+from rocketdiff.record.storage.digests import require_files
 from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows, require_columns
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
 
@@ -149,11 +152,12 @@ def read_batches(place: RecordPlace, file: FileOfTable) -> list[Batch]:
     """Read a file of table ``batches``, whose rows have digests, and whose number of rows is in the log."""
     system, root = place.file_system()
     where = f"file {Kept.BATCHES}/{file.path}"
+    require_files(system, [f"{root}/{Kept.BATCHES}/{file.path}"])
     try:
         with pq.ParquetFile(system.open_input_file(f"{root}/{Kept.BATCHES}/{file.path}")) as opened:
             found, rows = opened.schema_arrow.names, opened.read().to_pylist()
     except (OSError, ValueError, pa.ArrowException) as problem:
-        raise TraceError(f"a readable {where}", seen=_in_a_line(problem), hint=RESTORE) from problem
+        raise TraceError(f"a readable {where}", seen=words_of(problem), hint=RESTORE) from problem
     names = COLUMNS[Kept.BATCHES].names
     if found != names[: -len(ADDED)]:
         require_columns(found, names, StatedFile(Kept.BATCHES, file.path, file.size, ""))
@@ -278,7 +282,7 @@ def _append(place: RecordPlace, table: Kept, actions: list[AddAction]) -> None:
 def _not_taken(table: Kept, files: int, problem: Exception) -> EnvironmentMissing:
     return EnvironmentMissing(
         f"table {table} of the record to take {files} files",
-        seen=_in_a_line(problem),
+        seen=words_of(problem),
         hint="repeat the command: nothing was added",
     )
 
@@ -294,6 +298,8 @@ def _action(file: NewFile) -> AddAction:
 
 
 def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> DeltaTable | None:
+    system, root = place.file_system()
+    require_files(system, FileSelector(f"{root}/{table}/_delta_log", allow_not_found=True))
     try:
         return DeltaTable(place.folder(table), version=version)
     except TableNotFoundError:
@@ -304,13 +310,8 @@ def _opened(place: RecordPlace, table: Kept, version: int | None = None) -> Delt
 
 def _damaged(what: str, problem: Exception) -> TraceError:
     return TraceError(
-        what, seen=_in_a_line(problem), hint="restore the folder from a copy, or name another with --record"
+        what, seen=words_of(problem), hint="restore the folder from a copy, or name another with --record"
     )
-
-
-def _in_a_line(problem: Exception) -> str:
-    """Delta's errors have lines of its own stack after the first."""
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:300]
 
 
 def _files_of(opened: DeltaTable) -> list[FileOfTable]:
@@ -341,7 +342,7 @@ def _made(place: RecordPlace, table: Kept) -> DeltaTable:
         opened = _opened(place, table)
         if opened is None:
             raise EnvironmentMissing(
-                f"a folder for a record at {place.url}", seen=str(problem)[:300], hint="name another with --record"
+                f"a folder for a record at {place.url}", seen=words_of(problem), hint="name another with --record"
             ) from problem
         return opened
 

@@ -11,8 +11,9 @@ from enum import StrEnum
 import pyarrow as pa
 
 from rocketdiff.analysis.facts import ARROW_SCHEMA
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.schema import TableName
-from rocketdiff.traces.tables import TABLES
+from rocketdiff.traces.tables import TABLES, tables_of
 
 RECORD_VERSION = "1"
 """Version of tables and columns; a record of another version is refused."""
@@ -44,8 +45,8 @@ class Kept(StrEnum):
 
 PARTITION = ("month", "batch")
 
-TRACES: dict[TableName, Kept] = {table: Kept(table.value) for table in TableName}
-"""The record's table for each table of a run."""
+TRACES: dict[TableName, Kept] = {spec.name: Kept(spec.name.value) for spec in tables_of(ClientRole.PRODUCER)}
+"""The record's table for each table of a run; runs about consumers cannot be judged yet, so no record has any."""
 
 SILVER = (Kept.SIGNATURES, Kept.DIFFERENCES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS, Kept.BARS)
 """Tables of facts, which ``judged`` counts."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from rocketdiff.core.files import open_regular
+
 WITNESS = "wire"
 
 FLUSH_S = 0.01
@@ -184,7 +186,7 @@ def read_wire(file: Path) -> Iterator[WireRecord]:
     """Yield the records of all complete lines; skip an unfinished last line, yield none for a missing file."""
     if not file.exists():
         return
-    with file.open("rb") as lines:
+    with open_regular(file) as lines:
         for line in lines:
             if line.endswith(b"\n"):
                 yield decode_wire(line)

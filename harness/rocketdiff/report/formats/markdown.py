@@ -5,12 +5,12 @@ Platforms drop a summary over 1 MiB and refuse a comment over 64 KiB. To fit, th
 first ten, the matrix, clusters beyond the first three.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.core.text.markdown import code, fenced, inline, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
@@ -98,13 +98,13 @@ def _text(document: Document, extent: Extent) -> str:
     parts.append(_ledger(document))
     if extent.matrix:
         parts.append(_matrix(document))
-    parts += [_trust(document), _facts(document), _fenced(document.run.reproduce), _code(document.machine_line)]
+    parts += [_trust(document), _facts(document), fenced(document.run.reproduce), code(document.machine_line)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _head(document: Document) -> str:
-    head = f"## {_RUN_EMOJI.get(document.verdict, '⚠️')} {_plain(headline(document))}\n\n{_plain(subline(document))}"
-    return "\n\n".join((head, *map(_plain, why_open(document))))
+    head = f"## {_RUN_EMOJI.get(document.verdict, '⚠️')} {inline(headline(document))}\n\n{inline(subline(document))}"
+    return "\n\n".join((head, *map(inline, why_open(document))))
 
 
 def _cluster_parts(document: Document, extent: Extent) -> Iterator[str]:
@@ -124,21 +124,21 @@ def _cluster(cluster: DivergenceCluster, document: Document) -> str:
     mark = {Weight.NEW: "❌", Weight.WARNING: "⚠️", Weight.DECLARED: "☑️", Weight.VOID: "⚠️"}[cluster.weight]
     context = context_of(cluster, document)
     lines = [
-        f"### {mark} {_plain(sentence(title_of(cluster, document)))}",
-        f"{_code(cluster.signature)}: {_plain(cluster.check)}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+        f"### {mark} {inline(sentence(title_of(cluster, document)))}",
+        f"{code(cluster.signature)}: {inline(cluster.check)}, {inline(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
         "",
         "| | |\n|---|---|",
-        f"| expected | {_plain(cluster.example.expected)} |",
-        f"| observed | {_plain(cluster.example.observed)} |",
-        f"| example | {_plain(where_in(cluster, document.run))} |",
+        table_row(("expected", inline(cluster.example.expected))),
+        table_row(("observed", inline(cluster.example.observed))),
+        table_row(("example", inline(where_in(cluster, document.run)))),
     ]
     if cluster.declared_by:
-        lines.append(f"| declared | by {', '.join(map(_code, cluster.declared_by))} |")
+        lines.append(table_row(("declared", f"by {', '.join(map(code, cluster.declared_by))}")))
     if context.since:
-        lines.append(f"| since | {_plain(context.since)}; the rules of {_plain(context.before)} do not explain it |")
-    lines += [f"| known | {_plain(entry.reason)} ({_plain(entry.ref)}) |" for entry in context.known]
+        lines.append(table_row(("since", inline(f"{context.since}; the rules of {context.before} do not explain it"))))
+    lines += [table_row(("known", inline(f"{entry.reason} ({entry.ref})"))) for entry in context.known]
     if command := explain_command(cluster, document.run):
-        lines.append(f"| explain | {_code(command)} |")
+        lines.append(table_row(("explain", code(command))))
     return "\n".join(lines)
 
 
@@ -147,8 +147,8 @@ def _open_ends(document: Document) -> str:
     if not rows:
         return ""
     lines = [
-        f"- {EMOJI[row.result.verdict]} {_plain(short_case(row.result.case, document.run))} {_plain(row.result.check)}:"
-        f" {_plain(row.why)}"
+        f"- {EMOJI[row.result.verdict]} {inline(short_case(row.result.case, document.run))} {inline(row.result.check)}:"
+        f" {inline(row.why)}"
         for row in rows[:FIRST_CLUSTERS]
     ]
     if len(rows) > FIRST_CLUSTERS:
@@ -157,7 +157,7 @@ def _open_ends(document: Document) -> str:
 
 
 def _left_out(document: Document) -> str:
-    lines = [f"- {_plain(line)}" for line in left_out(document.run)]
+    lines = [f"- {inline(line)}" for line in left_out(document.run)]
     return "\n".join(["### Left out\n", *lines]) if lines else ""
 
 
@@ -172,7 +172,7 @@ def _ledger(document: Document) -> str:
 
 
 def _listed(title: str, texts: Sequence[str]) -> str:
-    lines = [f"- {_plain(text)}" for text in texts[:FIRST_CLUSTERS]]
+    lines = [f"- {inline(text)}" for text in texts[:FIRST_CLUSTERS]]
     if len(texts) > len(lines):
         lines.append(f"- and {len(texts) - len(lines):,} more")
     return "\n".join([f"{title}:\n", *lines] if title else lines)
@@ -180,18 +180,14 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _trust(document: Document) -> str:
     lines = (*unseen_rate(document), *controls_lines(document), trust_briefly(document))
-    return "\n".join(f"- {_plain(line)}" for line in lines)
+    return "\n".join(f"- {inline(line)}" for line in lines)
 
 
 def _matrix(document: Document) -> str:
     matrix = matrix_of(document)
-    lines = [_row(("case", *map(_plain, matrix.checks))), _row(["---"] + [":-:"] * len(matrix.checks))]
-    lines += [_row([_plain(short_case(row.case, document.run)), *map(_emoji, row.cells)]) for row in matrix.rows]
+    lines = [table_row(("case", *map(inline, matrix.checks))), table_row(["---"] + [":-:"] * len(matrix.checks))]
+    lines += [table_row([inline(short_case(row.case, document.run)), *map(_emoji, row.cells)]) for row in matrix.rows]
     return "### Checks\n\n" + "\n".join(lines)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _emoji(cell: CaseCell | None) -> str:
@@ -202,28 +198,7 @@ def _facts(document: Document) -> str:
     run = document.run
     gating = sum(result.severity is Severity.MUST for result in document.results)
     return (
-        f"{_plain(run.baseline.title)} (baseline) against {_plain(run.candidate.title)}, RocketMQ"
-        f" {_plain(run.server_release)} on {_plain(run.backend)}, suite {_plain(run.suite)}, seed {run.seed}, {duration(run.took_s)},"
+        f"{inline(run.baseline.title)} (baseline) against {inline(run.candidate.title)}, RocketMQ"
+        f" {inline(run.server_release)} on {inline(run.backend)}, suite {inline(run.suite)}, seed {run.seed}, {duration(run.took_s)},"
         f" {gating} must checks. Reproduce:"
     )
-
-
-_MARKUP = str.maketrans(
-    {character: f"\\{character}" for character in "\\`*_~[]|#"}
-    | {character: f"&#{ord(character)};" for character in "<>@"}
-)
-"""Escapes; an at sign becomes an entity, because a backslash does not stop a platform from notifying a user."""
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.translate(_MARKUP).split())
-
-
-def _code(text: str) -> str:
-    return f"`{' '.join(text.replace('`', chr(39)).replace('|', chr(92) + '|').split())}`"
-
-
-def _fenced(text: str) -> str:
-    """In a fence longer than any in the text."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}\n{text}\n{fence}"

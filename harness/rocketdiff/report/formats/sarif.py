@@ -19,6 +19,7 @@ from urllib.parse import quote
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.text.markdown import inert
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.model import EntryState
@@ -237,7 +238,7 @@ def render(document: Document, gzipped_most: int = GZIPPED_BYTES_MOST) -> bytes:
     results = results_of(document)
     shown = results[:RESULTS_MOST]
     while True:
-        content = json.dumps(_log(document, shown, len(results)), ensure_ascii=False, indent=1).encode() + b"\n"
+        content = json.dumps(_inert(_log(document, shown, len(results))), ensure_ascii=False, indent=1).encode() + b"\n"
         if not shown or len(gzip.compress(content)) <= gzipped_most:
             return content
         shown = shown[: len(shown) // 2]
@@ -268,6 +269,19 @@ def _log(document: Document, results: Sequence[dict[str, Any]], found: int) -> d
             }
         ],
     }
+
+
+def _inert(node: Any) -> Any:
+    """Every text of the log, which platforms show as Markdown or with links, without active words."""
+    if isinstance(node, list):
+        return [_inert(item) for item in node]
+    if isinstance(node, dict):
+        texts = ("text", "justification")
+        return {
+            name: inert(item) if name in texts and isinstance(item, str) else _inert(item)
+            for name, item in node.items()
+        }
+    return node
 
 
 def _invocation(document: Document) -> dict[str, Any]:

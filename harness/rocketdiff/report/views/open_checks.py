@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from rocketdiff.core.sends.knowable import NOTHING_GOT_THROUGH
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import AnswerView, unanswered
-from rocketdiff.report.words.signs import plural
+from rocketdiff.report.words.signs import plural, short_case
 from rocketdiff.verdict.judge import RunVerdict
 
 _OPEN = (RunVerdict.INCONCLUSIVE, RunVerdict.INVALID, RunVerdict.NOTHING_DECISIVE)
 
 _REMEDIES = (
     ("no rules are known", "name a Java client or the reference as the baseline"),
+    (NOTHING_GOT_THROUGH, "give the messages other contents, or the brokers other settings"),
     ("witness-", "client and relay disagree: what the relay recorded of the named send is in its wire.ndjson"),
     ("witness", "let the recording relay witness its attempts: --wire"),
     (
@@ -30,15 +32,24 @@ _OTHERWISE = "the reasons are listed under *Without an answer*"
 
 
 def why_open(document: Document) -> tuple[str, ...]:
-    """Return sentences for a run without an answer; none for other runs."""
-    return tuple(_why(document)) if document.verdict in _OPEN else ()
+    """Return sentences for a run without an answer, and for one with cases in which no message was stored."""
+    return tuple(_why(document) if document.verdict in _OPEN else _empty_cases(document))
+
+
+def _empty_cases(document: Document) -> Iterator[str]:
+    reasons = {result.case: result.reason for result in document.results if NOTHING_GOT_THROUGH in result.reason}
+    for case, reason in reasons.items():
+        yield f"{short_case(case, document.run)}: {reason}."
 
 
 def _why(document: Document) -> Iterator[str]:
     rows = [row for row in unanswered(document) if row.gates] or list(unanswered(document))
     if not rows:
         return
-    ((reason, count),) = Counter(map(_reason, rows)).most_common(1)
+    reasons = Counter(map(_reason, rows))
+    ((reason, count),) = [each for each in reasons.items() if each[0].startswith(NOTHING_GOT_THROUGH)][
+        :1
+    ] or reasons.most_common(1)
     yield f"{count} of {plural(len(rows), 'open check')}: {reason}."
     remedy = next((text for part, text in _REMEDIES if part in reason), _OTHERWISE)
     yield f"What to do: {remedy.replace('*', '')}."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from rocketdiff.cluster.faults.schedule import ScheduleThread
 from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
 from rocketdiff.core.arm import Member
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, UsageError
 from rocketdiff.core.events import (
     ArmsReady,
@@ -24,6 +25,7 @@ from rocketdiff.core.events import (
 )
 from rocketdiff.core.tables.fault import KILLS, FaultRecord
 from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.clock_watch import ClockWatch
 from rocketdiff.run.case.ends import watch_ends
 from rocketdiff.run.case.guards import CaseMeasurements, WireReport
 from rocketdiff.run.case.open_connections import ConnectionWatch, endpoints_of
@@ -37,7 +39,7 @@ from rocketdiff.subjects.conversation import WRONG_SUBJECT
 from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.subject_process import SubjectProcess
-from rocketdiff.traces.manifest import Breach, ClockAnchor
+from rocketdiff.traces.manifest import Breach
 from rocketdiff.traces.recorder import Recorder
 from rocketdiff.traces.run_directory import CaseDirectory
 
@@ -52,7 +54,7 @@ class CaseRun:
 
     programs: the running members. problems: unexpected events of the cluster, as sentences, by what they are about.
     origin_ns: monotonic time at which the first operation is due. ends: how the processes ended, if watched. wire: what the
-    relay before a member saw. role: set once, before ``run``.
+    relay before a member saw. role: set once, before ``run``. stack: what it holds ends with the case, before the programs do.
     """
 
     cluster: Cluster
@@ -65,10 +67,12 @@ class CaseRun:
     faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     clock: ClockAnchor | None = None
+    clocks: ClockWatch = field(init=False)
     origin_ns: int = 0
     is_read_back: bool = False
     wire: dict[Member, WireReport] = field(default_factory=dict)
     role: RoleRun = field(init=False)
+    stack: ExitStack = field(init=False)
     relays: CaseRelays = field(init=False)
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
@@ -77,6 +81,7 @@ class CaseRun:
 
     def run(self, stack: ExitStack) -> None:
         """Start every member, let them go together, inject the faults, wait, heal."""
+        self.stack = stack
         if death := self._death():
             raise death
         self.role.create_topics()
@@ -101,7 +106,7 @@ class CaseRun:
         self.stalls = watches.enter_context(StallWatch(pids))
         self.connections = watches.enter_context(self._connection_watch())
         self.resources = watches.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
-        self._go()
+        self._go(watches)
         faults = with_relays(self.relays.all, self.relays.security)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
         try:
@@ -162,7 +167,6 @@ class CaseRun:
             faults=tuple(self.faults.values()),
             problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
-            clock_slip_ms=self._clock_slip_ms(),
             wire=self.wire,
             stalls=self.stalls.seen.without(self.role.signs_of_life_ns()),
             origin_ns=self.origin_ns,
@@ -188,8 +192,9 @@ class CaseRun:
         endpoints = {member: endpoints_of(self.cluster, self.relays.addresses(member)) for member in self.clients}
         return ConnectionWatch({member: (self.programs[member].pid, endpoints[member]) for member in self.clients})
 
-    def _go(self) -> None:
+    def _go(self, stack: ExitStack) -> None:
         clock = self.clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
+        self.clocks = stack.enter_context(ClockWatch(clock))
         self.origin_ns = clock.monotonic_ns + GO_AHEAD_NS
         self.role.go()
         spread_ms = (time.monotonic_ns() - clock.monotonic_ns) / 1e6
@@ -219,10 +224,3 @@ class CaseRun:
         self.directory.write_fault(record)
         event = FaultInjected if record.heal_ns is None else FaultHealed
         emit(self.listeners, event(self.directory.number, record))
-
-    def _clock_slip_ms(self) -> int:
-        """Drift of the wall clock, which Java's rules read, from the monotonic clock since the start."""
-        if self.clock is None:
-            return 0
-        passed_ms = (time.monotonic_ns() - self.clock.monotonic_ns) // 1_000_000
-        return time.time_ns() // 1_000_000 - self.clock.wall_ms - passed_ms

@@ -5,8 +5,13 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.subject import REFERENCE, SubjectId
 from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject import Subject
+
+FED_BY = SubjectId(REFERENCE, "5.5.0")
+"""Sends what groups consume: the reference producer by the newest rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Pair:
     def of_subjects(cls, baseline: Subject, candidate: Subject) -> Self:
         arms = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
         timeouts_ms = {arm: subject.attempt_timeout_ms for arm, subject in arms.items()}
-        return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms)
+        return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms, program_of(FED_BY))
 
     def cast(self, members: Iterable[Member]) -> dict[Member, SubjectProgram]:
         """Return the program of each member, in the order in which they are started."""

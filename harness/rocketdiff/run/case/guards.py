@@ -10,13 +10,6 @@ from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
 from rocketdiff.run.case.stall_watch import MeasuredStalls
 from rocketdiff.scenario import Case
 
-CLOCK_SLIP_LIMIT_MS = 5
-"""
-Java measures timeouts and avoidance on the wall clock, the oracle on the monotonic clock with a millisecond of padding.
-
-A clock being disciplined slips at most 0.5 ms a second, over seconds well under this limit. A clock step exceeds it.
-"""
-
 STALL_LIMIT_NS = 1_000_000_000
 """
 How late a sleeping thread may wake while no subject shows a sign of life.
@@ -70,7 +63,6 @@ class CaseMeasurements:
     faults: Sequence[FaultRecord]
     problems: Sequence[str]
     is_read_back: bool
-    clock_slip_ms: int
     origin_ns: int
     wire: Mapping[Member, WireReport] = field(default_factory=dict)
     stalls: MeasuredStalls = field(default_factory=MeasuredStalls)
@@ -78,7 +70,7 @@ class CaseMeasurements:
 
 def guards_of(facts: CaseMeasurements) -> tuple[Guard, ...]:
     """The guards of a case of any role."""
-    return (*_faults(facts), _clock(facts), _read_back(facts), *_awake(facts), *_witnesses(facts))
+    return (*_faults(facts), _read_back(facts), *_awake(facts), *_witnesses(facts))
 
 
 def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
@@ -138,17 +130,6 @@ def _merged(pairs: Sequence[tuple[FaultSpec, FaultRecord]]) -> Iterator[str]:
         is_apart = spec.for_s is not None and later.at_s - spec.at_s - spec.for_s >= APART_S
         if is_apart and (record.healed_ns is None or other.inject_ns < record.healed_ns):
             yield f"the pauses of {spec.node} at {spec.at_s:g} s and {later.node} at {later.at_s:g} s overlapped"
-
-
-def _clock(facts: CaseMeasurements) -> Guard:
-    slip = facts.clock_slip_ms
-    return Guard(
-        name="clock-steady",
-        held=abs(slip) <= CLOCK_SLIP_LIMIT_MS,
-        expected=f"wall and monotonic clock within {CLOCK_SLIP_LIMIT_MS} ms of each other from begin to end",
-        seen=f"{slip} ms",
-        case=facts.case_name,
-    )
 
 
 def _awake(facts: CaseMeasurements) -> Iterator[Guard]:

@@ -11,6 +11,10 @@ class NotClaimed(Exception):
     """The plan contains operations that a client does not claim: the case is invalid, the run continues."""
 
 
+class NotSettled(Exception):
+    """The clients could not be brought into the state in which a case begins: the case is invalid, the run continues."""
+
+
 class RoleRun(Protocol):
     """The part of a case that depends on its role, called in the order of the methods; it holds the ``CaseRun``."""
 

@@ -10,14 +10,19 @@ from rocketdiff.core.events import CaseEnded, CaseStarted, Listener, emit
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.consuming.consuming_run import ConsumingRun
 from rocketdiff.run.case.guards import guards_of
-from rocketdiff.run.case.role_run import NotClaimed, RoleRun
+from rocketdiff.run.case.role_run import NotClaimed, NotSettled, RoleRun
 from rocketdiff.run.case.sending.sending_run import SendingRun
 from rocketdiff.run.case.wire_faults import needs_relays
 from rocketdiff.scenario import Case
+from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.run_directory import CaseDirectory
 
-ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {ClientRole.PRODUCER: SendingRun}
+ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {
+    ClientRole.PRODUCER: SendingRun,
+    ClientRole.CONSUMER: ConsumingRun,
+}
 
 
 def run_case(
@@ -32,8 +37,8 @@ def run_case(
     """
     Run one case and seal it.
 
-    A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim
-    aborts only this case. Any other error aborts the case and is raised.
+    A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and a group
+    that does not settle, aborts only this case. Any other error aborts the case and is raised.
 
     is_wire_wanted: relays before both arms even if not needed, as a second witness.
     """
@@ -49,7 +54,7 @@ def run_case(
         run.role.report_wire()
         run.role.read_back()
         directory.seal()
-    except NotClaimed as reason:
+    except (NotClaimed, NotSettled) as reason:
         directory.abort(str(reason))
         emit(listeners, CaseEnded(number, name, role, 0, 0, time.monotonic() - began))
         return
@@ -59,10 +64,14 @@ def run_case(
         if cause is not error:
             raise cause from error
         raise
-    guards = (*run.role.guards(), *guards_of(run.measurements()))
+    facts = run.measurements()
+    guards = (*run.role.guards(), *guards_of(facts))
+    measured = run.role.measured() | run.ends | {LONGEST_STALL: facts.stalls.longest_gap_ns}
     connections, resources = run.connections.seen, run.resources.seen
-    measured = run.role.measured() | run.ends
-    directory.complete(guards=guards, measured=measured, connections=connections, resources=resources)
+    measured |= {"clock_slip_ms": run.clocks.slip_ms}
+    directory.complete(
+        guards=guards, measured=measured, connections=connections, resources=resources, clock=run.clocks.seen
+    )
     ended = run.role.operations()
     took_s = time.monotonic() - began
     emit(listeners, CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))

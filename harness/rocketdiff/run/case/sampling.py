@@ -4,12 +4,15 @@ import threading
 from abc import ABC, abstractmethod
 from typing import Self
 
-EVERY_S = 0.5
-"""Sampling interval: a second of calm gets two samples. Each watch states its cost."""
-
 
 class Watch(ABC):
-    """Looks when the block begins, regularly while it is active, and in its own way at rest if ``rest`` was called."""
+    """
+    Looks when the block begins, regularly while it is active, and in its own way at rest if ``rest`` was called.
+
+    every_s: sampling interval; by default a second of calm gets two samples. Each watch states its cost.
+    """
+
+    every_s = 0.5
 
     def __init__(self, name: str) -> None:
         self._over = threading.Event()
@@ -31,7 +34,7 @@ class Watch(ABC):
         self._over.set()
 
     def _watch(self) -> None:
-        while not self._over.wait(EVERY_S):
+        while not self._over.wait(self.every_s):
             self._look()
         if self._is_at_rest:
             self._look_at_rest()

@@ -90,7 +90,7 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
             ("workload", "properties"),
             expected="names that are the application's own",
             seen=", ".join(reserved),
-            hint="keys, tags and delay_level have fields of their own; clients refuse the other names",
+            hint="keys, tags and delay_level have fields of their own; every client refuses the other names, or brokers set them",
         )
     size = sum(len(text.encode()) for pair in workload.properties.items() for text in pair)
     if size > MOST_PROPERTY_BYTES:

@@ -90,6 +90,7 @@ def _indexes(indexes: tuple[int, ...]) -> int | list[int]:
 _FORMS: Mapping[str, Callable[[Any], Any]] = {
     "answer": answer_data,
     "answers": answers_data,
+    "properties": dict,
     "route": route_data,
     "start_index": _indexes,
 }

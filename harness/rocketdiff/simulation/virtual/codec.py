@@ -3,10 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocketdiff.simulation.virtual.requests import request_text
 from rocketdiff.simulation.virtual.send_record import WRITTEN, End, SendRecord, VirtualAttempt
-from rocketmq_reference.client.codec import FAILURES, Failure, code_of
+from rocketmq_reference.client.codec import FAILURES, Compressed, Failure, code_of
 from rocketmq_reference.client.effects import Host
-from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, NullPointerException
+from rocketmq_reference.client.message import Message as Carried
+from rocketmq_reference.client.send_request import RequestMaker
+from rocketmq_reference.remoting.errors import (
+    MQBrokerException,
+    MQClientException,
+    NullPointerException,
+    RuntimeException,
+)
 from rocketmq_reference.rules.client.route import TopicRoute
 from rocketmq_reference.rules.producer.attempt import SEND_OK, AttemptResult
 
@@ -28,10 +36,16 @@ Question = int | str | None
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a script, with the record of its send instead of a body."""
+    """
+    A message of a script, with the record of its send.
+
+    carried: what it carries, if that matters. requests: makes the request that the answer shows, if any.
+    """
 
     record: SendRecord
     topic: str = TOPIC
+    carried: Carried | None = None
+    requests: RequestMaker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,18 @@ class ScriptCodec:
     def takes_time(self, _message: Message) -> bool:
         return False
 
-    def send(self, _message: Message, _broker: str, queue_id: int, *, one_way: bool) -> Question:  # noqa: ARG002 - the same to a server
+    def compressed(self, _message: Message) -> Compressed:
+        raise AssertionError("a message of a script has no body")
+
+    def send(
+        self,
+        _message: Message,
+        _broker: str,
+        queue_id: int,
+        _compressed: Compressed | None,
+        *,
+        one_way: bool,  # noqa: ARG002 - the same to a server
+    ) -> Question:
         return queue_id
 
     def result(self, _message: Message, broker: str, answer: Answered, _address: str) -> Result:
@@ -136,9 +161,14 @@ class AttemptRecorder:
         self._host = host
 
     def begun(
-        self, message: Message, _number: int, _broker: str, queue_id: int, address: str | None, *, vip: bool
+        self, message: Message, _number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
     ) -> tuple[SendRecord, VirtualAttempt]:
-        return message.record, VirtualAttempt(address, queue_id, 0, 0, vip)
+        request = None
+        maker, carried = message.requests, message.carried
+        if maker is not None and carried is not None:
+            compressed = maker.compressed(carried) if maker.compresses(carried) else None
+            request = request_text(maker.request(carried, broker, queue_id, 0, compressed))
+        return message.record, VirtualAttempt(address, queue_id, 0, 0, vip, request=request)
 
     def requested(self, noted: tuple[SendRecord, VirtualAttempt], timeout_ms: int) -> None:
         record, attempt = noted
@@ -161,11 +191,11 @@ class AttemptRecorder:
             attempt.end(now_ms, WRITTEN)
 
 
-def end_of(outcome: Result | Failure | None) -> End:
+def end_of(outcome: Result | Failure | RuntimeException | None) -> End:
     """Return the application's view of a send; outcome None: a one-way request was written."""
     if outcome is None:
         return End("ok")
-    if isinstance(outcome, FAILURES):
+    if isinstance(outcome, (*FAILURES, RuntimeException)):
         cause = None if outcome.__cause__ is None else type(outcome.__cause__).__name__
         return End("exception", exception=type(outcome).__name__, code=code_of(outcome), cause=cause)
     return End("ok", outcome.status, outcome.broker, outcome.queue_id)

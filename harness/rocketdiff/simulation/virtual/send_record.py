@@ -19,7 +19,7 @@ WRITTEN = "written"
 
 @dataclass(slots=True)
 class VirtualAttempt:
-    """One request passed to the remoting client. broker None: to a name server. outcome None: still in flight."""
+    """One request passed to the remoting client. broker None: to a name server. outcome None: still in flight. request: as JSON."""
 
     broker: str | None
     queue_id: int
@@ -29,6 +29,7 @@ class VirtualAttempt:
     elapsed_ms: int | None = None
     outcome: str | None = None
     code: int | None = None
+    request: str | None = None
 
     def ended(self, now_ms: int, result: AttemptResult) -> None:
         if result.error is None:
@@ -48,9 +49,10 @@ class VirtualAttempt:
     def text(self) -> str:
         code = "" if self.code is None else f', "code": {self.code}'
         vip = ', "vip": true' if self.vip else ""
+        request = "" if self.request is None else f', "request": {self.request}'
         return (
             f'{{"broker": {text(self.broker)}, "queue_id": {self.queue_id}, "timeout_ms": {self.timeout_ms}, '
-            f'"elapsed_ms": {number(self.elapsed_ms)}, "outcome": {text(self.outcome)}{code}{vip}}}'
+            f'"elapsed_ms": {number(self.elapsed_ms)}, "outcome": {text(self.outcome)}{code}{vip}{request}}}'
         )
 
 

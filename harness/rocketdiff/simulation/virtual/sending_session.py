@@ -5,7 +5,7 @@ from functools import partial
 
 from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Action, Script, Step
-from rocketdiff.simulation.script.steps.sending import Select, Send, SetIndex, SetWorstIndex, Update
+from rocketdiff.simulation.script.steps.sending import Content, Select, Send, SetIndex, SetWorstIndex, Update
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Mode
 from rocketdiff.simulation.virtual.assembly import (
     VirtualClient,
@@ -15,6 +15,7 @@ from rocketdiff.simulation.virtual.assembly import (
 )
 from rocketdiff.simulation.virtual.codec import TOPIC, Message, Result, end_of
 from rocketdiff.simulation.virtual.lines import dump_text, faults_text, number, of_repeat, queues_text, selected_text
+from rocketdiff.simulation.virtual.requests import message_of
 from rocketdiff.simulation.virtual.send_record import SendRecord
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
@@ -23,6 +24,8 @@ from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.effects import Body, Running, Signal, Wait
 from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
+from rocketmq_reference.client.send_request import RequestMaker
+from rocketmq_reference.remoting.errors import RuntimeException
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.events import Observer
@@ -30,6 +33,9 @@ from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000
 """Time after the last step in which callbacks of asynchronous sends may still arrive; the same in the Java host."""
+
+_GROUP = "simulation"
+"""The group of the producer in the Java host."""
 
 _TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULTS)
 
@@ -51,6 +57,7 @@ class SendingSession:
         self._kernel = session.kernel
         tape = ScriptedTape(script.seed)
         self._memory = ProducerMemory(dialect, send_settings(script.settings), lambda: tape, observer)
+        self._requests = RequestMaker(dialect, _GROUP, script.settings.compress_msg_body_over_howmuch)
         self._start_index = script.start_index
         self._threads: dict[int, Thread] = {}
         self._asynchronous: list[_Open] = []
@@ -180,9 +187,10 @@ class SendingSession:
         own = self._thread(thread) if isinstance(thread, int) else thread
         return dump_text({part: _part_text(self._memory, part, own) for part in _TRACED})
 
-    def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | None]:
-        sender, message, one_way = self._producer.sender, Message(record), send.mode is Mode.ONE_WAY
+    def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | RuntimeException | None]:
+        sender, one_way = self._producer.sender, send.mode is Mode.ONE_WAY
         try:
+            message = self._message(send, record)
             if send.queue is not None:
                 queue = Queue(send.queue.broker, send.queue.queue_id)
                 return (yield from sender.send_to_queue(message, queue, send.timeout_ms, one_way=one_way))
@@ -190,15 +198,27 @@ class SendingSession:
                 choose = partial(_chosen, send)
                 return (yield from sender.send_by_selector(message, choose, send.timeout_ms, one_way=one_way))
             return (yield from sender.send(message, self._thread(send.thread), send.timeout_ms, one_way=one_way))
-        except FAILURES as error:
+        except (*FAILURES, RuntimeException) as error:
             return error
+
+    def _message(self, send: Send, record: SendRecord) -> Message:
+        """Return the message of a send; raises what the client refuses."""
+        if send.message is None and not send.request:
+            return Message(record)
+        carried = message_of(send.message or Content(), TOPIC, self._memory.dialect)
+        return Message(record, carried.topic, carried, self._requests if send.request else None)
 
     def _send_async(self, head: str, send: Send, record: SendRecord) -> Body:
         assert self._producer.async_sender is not None
         opened = _Open(head, record)
         self._asynchronous.append(opened)
+        try:
+            message = self._message(send, record)
+        except (*FAILURES, RuntimeException) as error:
+            self._called_back(opened, error, self._thread(send.thread))
+            return
         task: AsyncTask[Message, Result] = AsyncTask(
-            Message(record),
+            message,
             lambda outcome, thread: self._called_back(opened, outcome, thread),
             send.timeout_ms,
             None if send.queue is None else Queue(send.queue.broker, send.queue.queue_id),
@@ -209,7 +229,7 @@ class SendingSession:
         except FAILURES as error:
             self._called_back(opened, error, self._thread(send.thread))
 
-    def _called_back(self, opened: _Open, outcome: Result | Failure, thread: Thread) -> None:
+    def _called_back(self, opened: _Open, outcome: Result | Failure | RuntimeException, thread: Thread) -> None:
         opened.calls += 1
         self._answer(opened.head, opened.record.send_text(end_of(outcome), self._kernel.now_ms, opened.calls), thread)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rocketdiff.core.demand import SendDemand
+from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.sends.plan import SendKind
@@ -173,6 +173,11 @@ def has_send(release: str, demand: SendDemand) -> bool:
     return kind is not SendKind.GROUP and (kind is not SendKind.BATCH or base_of(release) not in WITHOUT_BATCH)
 
 
+def has_group(_release: str, _demand: GroupDemand) -> bool:
+    """True: every release has both listeners, both models and all outcomes."""
+    return True
+
+
 def security(release: str) -> Collection[str]:
     """Return ACL, because every release accepts a signing hook, and from 4.2.0 on TLS."""
     return (ACL,) if base_of(release) in WITHOUT_TLS else (ACL, TLS)
@@ -183,7 +188,7 @@ KIND = Kind(
     client_releases,
     java_program,
     fetch,
-    {ClientRole.PRODUCER: has_send},
+    {ClientRole.PRODUCER: has_send, ClientRole.CONSUMER: has_group},
     LabHost.CLASSES,
     security=security,
     checksums=checksums,

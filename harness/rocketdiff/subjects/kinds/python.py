@@ -4,9 +4,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
+from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records.consuming import LISTENER
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import REFERENCE, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.nearest import nearest_releases
 from rocketdiff.subjects.kind import Kind, LabHost, every_security
 from rocketdiff.subjects.kinds import java
@@ -55,7 +59,33 @@ class ReferenceProgram:
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
 
 
-KIND = Kind(
-    CLIENT, known_releases, python_program, offers=java.KIND.offers, lab_host=LabHost.RULES, security=every_security
+CONSUMER_SINCE = "5.2.0"
+"""First release whose consumers the reference imitates."""
+
+CONSUMER_CLAIMS = (
+    *(ListenerKind.CONCURRENT.value, MessageModel.CLUSTERING.value),
+    *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
 )
-"""It has the calls of the Java release whose rules it follows."""
+"""What a member of the reference can do; it also reports all records."""
+
+
+def consumes(release: str) -> bool:
+    """Return True for the releases whose consumers the reference imitates."""
+    known = known_releases()
+    return known.index(release) >= known.index(CONSUMER_SINCE)
+
+
+def has_group(release: str, demand: GroupDemand) -> bool:
+    """True for concurrent listeners of a clustering group, from CONSUMER_SINCE on."""
+    return consumes(release) and set(demand.capabilities) <= set(CONSUMER_CLAIMS)
+
+
+KIND = Kind(
+    CLIENT,
+    known_releases,
+    python_program,
+    offers={ClientRole.PRODUCER: java.has_send, ClientRole.CONSUMER: has_group},
+    lab_host=LabHost.RULES,
+    security=every_security,
+)
+"""It has the sends of the Java release whose rules it follows."""

@@ -3,14 +3,19 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.subjects.kind import Kind, every_security
-from rocketdiff.subjects.kinds.python import module_launch
+from rocketdiff.subjects.kinds.python import has_group, module_launch
 from rocketdiff.subjects.program import Launch
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS
 
 CLIENT = "toy"
+
+NEWEST_READ = "5.3.3"
+"""Release whose rules every toy follows: the newest that was read from its source."""
 
 DEFECTS = {
     "honest": "none at all",
@@ -42,11 +47,20 @@ DEFECTS = {
     "always-begins-at-zero": "begins every case at the same queue",
 }
 
+MEMBER_DEFECTS = {
+    "honest-member": "none at all, as a member of a group",
+    "loses": "acknowledges some messages without calling the listener",
+    "doubles": "calls the listener twice for some messages",
+    "commits-early": "commits a message before its call has ended",
+    "stands-still": "stops delivering from a queue that was silent for two seconds",
+}
+"""Of toys that consume."""
+
 
 def toy_program(subject: SubjectId) -> "ToyProgram":
     """Return the program of ``toy:<defect>``; raises UsageError for an unknown defect."""
-    if subject.release not in DEFECTS:
-        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(DEFECTS))
+    if subject.release not in (*DEFECTS, *MEMBER_DEFECTS):
+        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join((*DEFECTS, *MEMBER_DEFECTS)))
     return ToyProgram(subject)
 
 
@@ -60,4 +74,18 @@ class ToyProgram:
         return module_launch("rocketdiff.drivers.python.toy", folder, "--defect", self.subject.release)
 
 
-KIND = Kind(CLIENT, lambda: tuple(DEFECTS), toy_program, security=every_security)
+def _is_producer(defect: str, _demand: SendDemand) -> bool:
+    return defect in DEFECTS
+
+
+def _is_member(defect: str, demand: GroupDemand) -> bool:
+    return defect in MEMBER_DEFECTS and has_group(NEWEST_READ, demand)
+
+
+KIND = Kind(
+    CLIENT,
+    lambda: (*DEFECTS, *MEMBER_DEFECTS),
+    toy_program,
+    offers={ClientRole.PRODUCER: _is_producer, ClientRole.CONSUMER: _is_member},
+    security=every_security,
+)

@@ -137,7 +137,7 @@ def _hello(child: Child, spec: str, stderr: Path) -> Hello:
         record = decode_record(line).record
     except SubjectBroken as problem:
         # Explain a wrong JSON record; quote any other line, such as one of a log.
-        is_meant_so = line.lstrip().startswith(b"{")
+        is_meant_so = line.lstrip(b"\xef\xbb\xbf\xff\xfe \t").startswith(b"{")
         raise _no_hello(
             spec, problem.seen if is_meant_so else printable(line.decode(errors="replace"), 200)
         ) from problem

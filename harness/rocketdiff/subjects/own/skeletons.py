@@ -13,9 +13,15 @@ from pathlib import Path
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.text.quoted import printable
+from rocketdiff.releases.lock import locked
 
 _SOURCES = "fixtures/skeletons"
 _DRIVERS = "harness/rocketdiff/drivers"
+
+
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+_JARS = "lib.sha256"
+"""Digests of all jars, from our own lock, because Maven has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +30,26 @@ class Skeleton:
     The driver of one language.
 
     program: file to change. start: command after ``exec:``. build: shell commands, run in the folder. locks: files of the
-    bundled driver.
+    bundled driver. jars_of: release of the Java client whose jars are compared with our lock.
     """
 
     program: str
     start: str
     build: tuple[str, ...] = ()
     locks: tuple[str, ...] = field(default=())
+    jars_of: str = ""
 
 
 SKELETONS: Mapping[str, Skeleton] = {
     "java": Skeleton(
         "Driver.java",
         "java -cp classes:lib/* Driver",
-        ("mvn -q dependency:copy-dependencies -DoutputDirectory=lib", "javac -cp 'lib/*' -d classes Driver.java"),
+        (
+            f"mvn -q {_COPY} -DoutputDirectory=lib",
+            f"sha256sum --check --quiet {_JARS}",
+            "javac -cp 'lib/*' -d classes Driver.java",
+        ),
+        jars_of="5.3.3",
     ),
     "go": Skeleton("main.go", "./driver", ("go build -o driver .",), ("go.mod", "go.sum")),
     "node": Skeleton("main.js", "node main.js", ("npm ci --ignore-scripts",), ("package.json", "package-lock.json")),
@@ -69,6 +81,9 @@ def write_skeleton(language: str, folder: Path) -> Skeleton:
         shutil.copytree(resource(f"{_SOURCES}/{language}"), folder, dirs_exist_ok=True)
         for name in skeleton.locks:
             shutil.copyfile(resource(f"{_DRIVERS}/{language}") / name, folder / name)
+        if skeleton.jars_of:
+            jars = locked().clients[skeleton.jars_of]
+            (folder / _JARS).write_text("".join(f"{jar.sha256}  lib/{jar.path.name}\n" for jar in jars))
     except OSError as problem:
         seen = problem.strerror or str(problem)
         raise UsageError(f"a folder {printable(str(folder), 200)} that can be written", seen=seen) from problem

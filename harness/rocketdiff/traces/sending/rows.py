@@ -24,7 +24,7 @@ from rocketdiff.traces.sending.tables import ATTEMPTS, ROUTES, SENDS
 
 Reported = TypeVar("Reported", Attempt, Send)
 
-_MAX_TROUBLES = 20
+MAX_TROUBLES = 20
 """Troubles kept in words. A broken subject can cause a million; twenty are enough to understand the problem."""
 
 
@@ -88,7 +88,7 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
         routes=_route_columns(group, routes),
         unanswered=len(planned) - len(sends),
         trouble_count=len(troubles),
-        troubles=tuple(troubles[:_MAX_TROUBLES]),
+        troubles=tuple(troubles[:MAX_TROUBLES]),
     )
 
 
@@ -150,6 +150,7 @@ def _with_plan(reported: Send, asked: PlannedSend, origin_ns: int, attempts: Seq
         delay_level=asked.delay_level,
         properties=carried_text(asked),
         attempts=tuple(attempts),
+        message=None if attempts else reported.message,
     )
 
 

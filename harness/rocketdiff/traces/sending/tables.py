@@ -40,6 +40,7 @@ SENDS = pa.schema(
         column("callbacks", pa.int32(), nullable=True),
         column("delay_level", pa.int32(), nullable=True),
         column("properties", WORD, nullable=True),
+        column("message", WORD, nullable=True),
     ]
 )
 

@@ -56,9 +56,8 @@ class Committing:
         self._memory.note(OffsetEvent.FREEZE, of, offset)
 
     def forget(self, of: TopicQueue) -> None:
-        if self._memory.offsets.get(of) is not None:
-            self._memory.note(OffsetEvent.FORGET, of)
         self._memory.offsets.forget(of)
+        self._memory.note(OffsetEvent.FORGET, of)
 
     def commit_all(self) -> Body:
         """Commit the offset of every queue that the member works on, changed or not; each failure is ignored."""
@@ -72,9 +71,9 @@ class Committing:
             yield from self._commit(of, offset)
 
     def _commit(self, of: TopicQueue, offset: int) -> Body:
+        self._memory.note(OffsetEvent.COMMIT, of, offset)
         try:
             address = yield from self.address_of(of)
-            self._memory.note(OffsetEvent.COMMIT, of, offset)
             yield from self._remoting.invoke_one_way(address, _TIMEOUT_MS, self._codec.update_offset(of, offset))
         except FAILURES:
             return

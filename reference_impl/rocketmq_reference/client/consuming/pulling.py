@@ -35,7 +35,11 @@ class PullRequest:
 
 
 class Pulling:
-    """One thread takes the requests in turn, another delays them. on_moved: gets a queue whose offset was wrong."""
+    """
+    One thread takes the requests in turn, another delays them.
+
+    deliver: gets what was pulled. on_moved: gets a queue whose offset was wrong.
+    """
 
     def __init__(
         self,
@@ -52,7 +56,7 @@ class Pulling:
         self._remoting = remoting
         self._codec = codec
         self._committing = committing
-        self._deliver = deliver
+        self.deliver = deliver
         self._on_moved = on_moved
         self._loop: Worker = host.worker("pull")
         self._delays: Worker = host.worker("pull-delays")
@@ -141,7 +145,7 @@ class Pulling:
         wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
         if wanted:
             request.queue.put(wanted)
-            self._deliver(request.of, request.queue, wanted)
+            self.deliver(request.of, request.queue, wanted)
         interval_ms = self._memory.settings.pull_interval_ms
         if wanted and interval_ms:
             self._later(request, interval_ms)

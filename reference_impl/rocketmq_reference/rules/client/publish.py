@@ -44,6 +44,11 @@ class PublishInfo:
             raise TypeError("no route data")
         return self.write_queues.get(broker, -1)
 
+    def rewrite(self, position: int, queue: Queue) -> None:
+        """Rewrite an element in place, the broker before the queue id: another thread may read it in between."""
+        self.queues[position] = self.queues[position]._replace(broker=queue.broker)
+        self.queues[position] = self.queues[position]._replace(queue_id=queue.queue_id)
+
     def copy(self) -> Self:
         clone = type(self)((), self.write_queues)
         clone.queues = self.queues.copy()
@@ -54,7 +59,8 @@ Pick = int | Queue
 """
 A position in the shared list, or (4.9.8 only) a separate queue.
 
-It is a position because another thread may rewrite the element between selection and retry.
+It is a position because another thread may rewrite the element at any time after the selection, so whoever sends reads it again
+for the address, the hooks, the request and the result.
 """
 
 

@@ -67,7 +67,7 @@ class AttemptResult(NamedTuple):
 
 
 class Try(NamedTuple):
-    """Send to this queue and wait at most timeout_ms for the answer."""
+    """Send to this queue, as selected, and wait at most timeout_ms for the answer."""
 
     queue: Queue
     timeout_ms: int

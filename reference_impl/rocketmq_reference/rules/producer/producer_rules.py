@@ -6,6 +6,7 @@ from typing import Protocol
 from rocketmq_reference.rules.client.client_rules import ClientRules
 from rocketmq_reference.rules.producer.async_rules import AsyncRules
 from rocketmq_reference.rules.producer.settings import SendSettings
+from rocketmq_reference.rules.queue_choice.avoidance import REWRITING
 from rocketmq_reference.rules.queue_choice.fault_table import FaultRules
 from rocketmq_reference.rules.queue_choice.index import IndexRule
 from rocketmq_reference.rules.queue_choice.penalties import PenaltyTable
@@ -45,6 +46,11 @@ class ProducerRules:
     index: IndexRule
     select_plain: SelectRule
     select_queue: SelectRule
+    reads_broker_again: bool
+    """
+    The request's result names the broker that the selected queue names when it is sent (to 4.9.8), not the one whose
+    address was looked up: up to 5.1.3 another thread may have rewritten the queue in between.
+    """
     fault_table: FaultRules
     penalties: PenaltyTable
     failure_counts_as_ms: int
@@ -67,6 +73,11 @@ class ProducerRules:
     """
     loop: LoopRules
     asynchronous: AsyncRules
+
+    @property
+    def rewrites_list(self) -> bool:
+        """True if the fallback rewrites an element of the list that all threads share (to 5.1.3, not 4.9.8)."""
+        return self.select_queue in REWRITING
 
     def avoidance_ms(self, latency_ms: int, isolated: bool) -> int:
         """Return how long a broker is avoided after an attempt of this latency; isolated: the attempt failed."""

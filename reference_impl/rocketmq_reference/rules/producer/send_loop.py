@@ -8,7 +8,7 @@ separately, because other threads of the producer can run between them.
 
 from typing import Self
 
-from rocketmq_reference.rules.client.publish import Pick, picked_queue
+from rocketmq_reference.rules.client.publish import Pick, Queue, picked_queue
 from rocketmq_reference.rules.producer.attempt import (
     SEND_OK,
     AttemptResult,
@@ -118,7 +118,12 @@ class SendLoop:
         timeout_ms = self._time_for_attempt(now_ms - self.began_ms)
         if timeout_ms is None:
             return self.result_kept or call_timeout()
-        return Try(picked_queue(selector.info, self.pick), timeout_ms)
+        return Try(self.picked(), timeout_ms)
+
+    def picked(self) -> Queue:
+        """Return the selected queue as the list has it now: what the client reads for the address, the hooks and the request."""
+        assert self.pick is not None, "asked before the first selection"
+        return picked_queue(self.selector.info, self.pick)
 
     def copy(self, selector: Selector) -> Self:
         """Return a copy of the call in its current state on another selector, for replays that branch."""

@@ -79,6 +79,10 @@ def available_then_reachable_then_any(
     return _taken(selector, rotate(selector), Tier.ANY)
 
 
+REWRITING = frozenset({walk_only_last_broker, walk_available, walk_available_unclamped, walk_available_not_last})
+"""The rules whose fallback rewrites the shared list: every release up to 5.1.3 but 4.9.8."""
+
+
 def _walk(
     selector: Selector,
     last_broker: str | None,
@@ -157,7 +161,7 @@ def _rewrite_an_element(selector: Selector, broker: str, write_queues: int) -> P
     # Other threads see the new element: a retry, or the charge of a running attempt, may then name this broker.
     position = rotate(selector)
     queue = Queue(broker, remainder(selector.index.next(selector.tape), write_queues))
-    selector.info.queues[position] = queue
+    selector.info.rewrite(position, queue)
     if selector.observer is not None:
         selector.observer(Chosen(queue, Tier.BEST_KNOWN, mutated=True))
     return position

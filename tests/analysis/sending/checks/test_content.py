@@ -7,8 +7,8 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.storage.content import Content
 from rocketdiff.analysis.sending.send_view import SendView
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.message import properties_text
-from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.builders import ENTRY, MS, S, facts_of, made, pair, signatures, tried
 from tests.analysis.sending.checks.builders import (
     BASELINE,

@@ -12,10 +12,10 @@ from rocketdiff.analysis.sending.send_view import Copy, Fate
 from rocketdiff.analysis.sending.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, fault, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
     ASYNC,

@@ -1,14 +1,16 @@
 """Clients that wait too long for silent brokers, regularly or longer each time, and what a busy machine does instead."""
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.sending.checks.durations.silent_brokers import BLOCKED, RETRIED, retried_shares
 from rocketdiff.core.errors import ExitCode
-from tests.analysis.builders import ENTRY, SUBJECTS
+from rocketdiff.traces.manifest import LONGEST_STALL
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.builders import ENTRY, MS, SUBJECTS
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.sending.bank_acting import CAPPED, REPEATED, acting, notices_late
 from tests.analysis.sending.bank_spoils import Spoil
@@ -17,10 +19,12 @@ from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import ModeStory
 
 LATE, LONGER = "attempts.late-timeouts", "attempts.waits-longer-each-time"
+OUTLASTED = "attempts.outlasted-timeout"
 
 DEFECTS: dict[str, tuple[ModeStory, Spoil, set[str]]] = {
-    "has no limit for an attempt": (CAPPED, acting(send_msg_max_timeout_per_request_ms=-1), {LATE}),
-    "has twice the limit": (CAPPED, acting(send_msg_max_timeout_per_request_ms=300), {LATE}),
+    "has no limit for an attempt": (CAPPED, acting(send_msg_max_timeout_per_request_ms=-1), {OUTLASTED}),
+    "ignores the limit of one attempt": (CAPPED, notices_late(lambda n: 400 if n == 4 else 0), {OUTLASTED}),
+    "has twice the limit": (CAPPED, acting(send_msg_max_timeout_per_request_ms=300), {OUTLASTED}),
     "checks its timeouts every 100 ms": (CAPPED, notices_late(lambda n: 60 + n % 3 * 20), {LATE}),
     "is late for two timeouts in three": (CAPPED, notices_late(lambda n: 0 if n % 3 == 0 else 120), {LATE}),
     "adds a quarter of a long timeout": (REPEATED, notices_late(lambda _: 125), {LATE}),
@@ -29,14 +33,15 @@ DEFECTS: dict[str, tuple[ModeStory, Spoil, set[str]]] = {
 }
 """Story, defect, and signatures that it must have; others may be found besides."""
 
-BUSY: dict[str, tuple[ModeStory, Spoil]] = {
-    "one stall of 400 ms": (CAPPED, notices_late(lambda n: 400 if n == 4 else 0)),
-    "two stalls of 300 ms": (CAPPED, notices_late(lambda n: 300 if n in (2, 7) else 0)),
-    "every timeout late by a time slice": (CAPPED, notices_late(lambda n: 15 + n * 7 % 20)),
-    "the load rises and falls": (REPEATED, notices_late(lambda n: 10 * min(n, 12 - n))),
-    "a little longer each time": (REPEATED, notices_late(lambda n: n)),
+BUSY: dict[str, tuple[ModeStory, Spoil, int]] = {
+    "one stall of 400 ms": (CAPPED, notices_late(lambda n: 400 if n == 4 else 0), 400),
+    "two stalls of 300 ms": (CAPPED, notices_late(lambda n: 300 if n in (2, 7) else 0), 210),
+    "a slow first timeout": (CAPPED, notices_late(lambda n: 140 if n == 1 else 0), 0),
+    "every timeout late by a time slice": (CAPPED, notices_late(lambda n: 15 + n * 7 % 20), 0),
+    "the load rises and falls": (REPEATED, notices_late(lambda n: 10 * min(n, 12 - n)), 0),
+    "a little longer each time": (REPEATED, notices_late(lambda n: n), 0),
 }
-"""What a busy machine does to a faithful client alone."""
+"""What a busy machine does to a faithful client alone, and the longest stall in ms that was measured beside the clients."""
 
 
 class Stalled(ModeStory):
@@ -48,9 +53,17 @@ class Stalled(ModeStory):
         return records
 
 
-def _ended(new_run: Callable[..., object], ending_of: Callable[..., Ended], story: ModeStory, spoil: Spoil) -> Ended:
+def _ended(
+    new_run: Callable[..., RunDirectory],
+    ending_of: Callable[..., Ended],
+    story: ModeStory,
+    spoil: Spoil,
+    stall_ms: int = 0,
+) -> Ended:
     change = {"change": lambda records: spoil(records, story)}
-    return ending_of(new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", **change))
+    run = new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", **change)
+    run.change(1, lambda entry: replace(entry, measured={LONGEST_STALL: stall_ms * MS}))
+    return ending_of(run)
 
 
 def _signatures(ended: Ended) -> set[str]:

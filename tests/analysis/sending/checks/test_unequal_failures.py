@@ -99,10 +99,48 @@ def test_failures_of_the_same_pauses(
     assert found(baseline, candidate, *pauses) == signatures
 
 
-@pytest.mark.parametrize("others", [{"mode": "sync"}, {"mode": "oneway"}])
-def test_calls_without_a_callback_are_not_compared(others: dict[str, Any]) -> None:
-    """A call that waits blocks its thread, and a one-way call is not acknowledged."""
-    assert found(half, few, LONG, **others) == []
+def test_one_way_calls_are_not_compared() -> None:
+    """They are not acknowledged."""
+    assert found(half, few, LONG, mode="oneway") == []
+
+
+def at_once(number: int) -> bool:
+    """All sends of a pause from 1 to 4 s fail, because the first did."""
+    return 60 <= number < 200
+
+
+def one_by_one(number: int) -> bool:
+    """A thread loses six calls of 500 ms, one after another, to the same pause."""
+    return 50 <= number < 200 and number % 25 == 0
+
+
+EIGHT = tuple(pause(0.5 + n * 0.7, 1.1 + n * 0.7, episode=n + 1) for n in range(8))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "pauses", "signatures"),
+    [
+        (one_by_one, at_once, (LONG,), [MORE]),
+        (at_once, one_by_one, (LONG,), [FEWER]),
+        (one_by_one, lambda n: half(n) and n > 60, (LONG,), [MORE]),
+        (few, lambda n: 20 <= n < 300, EIGHT, [MORE]),
+        (one_by_one, one_by_one, (LONG,), []),
+        (at_once, lambda n: at_once(n - 10), (LONG,), []),
+        (few, one_by_one, (LONG,), []),
+        (lambda n: n in (30, 60, 95, 130, 205), lambda n: n % 35 in (25, 26) and n > 25, EIGHT, []),
+        (few, lambda n: 60 <= n < 90, (LONG,), []),
+        (lambda _: False, at_once, (), []),
+    ],
+    ids=[
+        "a-circuit-breaker", "without-the-baselines", "fails-beside-the-broker", "eight-pauses", "equal", "both-at-once",
+        "the-luck-of-a-thread", "eleven-against-five", "thirty-are-luck", "no-pause",
+    ],
+)  # fmt: skip
+def test_failures_of_calls_that_wait(
+    baseline: Fails, candidate: Fails, pauses: tuple[dict[str, Any], ...], signatures: list[str]
+) -> None:
+    """Only failures beyond the timeouts that fit in the pauses are a difference, whichever client has them."""
+    assert found(baseline, candidate, *pauses, mode="sync") == signatures
 
 
 def test_callbacks_that_never_come_are_no_failures() -> None:
@@ -117,15 +155,19 @@ def test_clients_behind_proxies_are_not_compared() -> None:
     assert found_in(sends(half), sends(few), LONG, entry=entry) == []
 
 
-def test_sixty_failures_to_one_end_the_run() -> None:
+@pytest.mark.parametrize(
+    ("mode", "usual", "defect", "signature"), [("async", half, few, FEWER), ("sync", one_by_one, at_once, MORE)]
+)
+def test_unequal_failures_end_the_run(mode: str, usual: Fails, defect: Fails, signature: str) -> None:
     """The check outcomes diverges with exit code 1; of an equal client it does not."""
     codes = []
-    for candidate in (few, half):
-        case = trace(ENTRY, sends_baseline=sends(half), sends_candidate=sends(candidate), faults=[LONG])
+    for candidate in (defect, usual):
+        rows = sends(usual, mode=mode), sends(candidate, mode=mode)
+        case = trace(ENTRY, sends_baseline=rows[0], sends_candidate=rows[1], faults=[LONG])
         manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(ENTRY,))
         (facts,) = case_facts([manifest], summarise(judge_case(case, wanted=["outcomes"])))
         named = [one.signature for each in facts.divergences.values() for one in each]
-        codes.append((FEWER in named, ended(outcomes_evaluation.evaluate(facts))[1] is ExitCode.DIVERGES))
+        codes.append((signature in named, ended(outcomes_evaluation.evaluate(facts))[1] is ExitCode.DIVERGES))
     assert codes[0] == (True, True)
     assert codes[1][0] is False
 

@@ -2,11 +2,17 @@
 
 import pytest
 
-from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.analysis.sending.steps.excuses import (
+    Excuses,
+    HeldConnections,
+    latest_timeout_ms,
+    slowest_in_calm_ms,
+)
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.oracle.producer.durations import Outlasted
-from tests.analysis.builders import MS, S, fault
-from tests.analysis.trace_builders import SLOW, ended_attempts
+from tests.analysis.builders import ENTRY, MS, S, fault
+from tests.analysis.trace_builders import SLOW, ended_attempts, trace
 
 REFUSED = "RemotingConnectException"
 End = tuple[str, int, str | None]
@@ -87,6 +93,29 @@ def test_how_late_an_attempt_may_be(took_ms: int, other_late_ms: int, may_connec
     """An attempt of 3 s may be 1 s late, or 3 times as late as the other arm up to 3 s, plus 6 s to connect."""
     excuses = Excuses(HeldConnections(None, ()), other_late_ms)
     assert excuses.cover(Outlasted(took_ms, 3_000, may_connect), "broker-b", 0, took_ms * MS) is excused
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "other_late_ms", "most_ms"),
+    [(150, 0, 300), (150, 49, 300), (150, 100, 450), (150, 400, 1_150), (500, 50, 750), (500, 200, 1_100)],
+)
+def test_how_late_a_short_attempt_may_be(timeout_ms: int, other_late_ms: int, most_ms: int) -> None:
+    """An attempt may take half of its timeout more, or three times the other arm's delay longer, at most a second."""
+    excuses = Excuses(HeldConnections(None, ()), other_late_ms)
+    found = [excuses.cover(Outlasted(ms, timeout_ms, False), "broker-b", 0, S) for ms in (most_ms, most_ms + 1)]
+    assert found == [True, False]
+
+
+def test_the_machine_is_measured_in_calm() -> None:
+    """Of an arm's sends of 40, 70, 90 and 900 ms, the third met a pause and the last failed."""
+    rows = [
+        {"send": n, "start_ns": at * S, "end_ns": at * S + took * MS} | others
+        for n, (at, took, others) in enumerate(
+            [(0, 40, {}), (1, 70, {}), (11, 90, {}), (3, 900, {"outcome": "unknown", "error": SLOW})]
+        )
+    ]
+    assert slowest_in_calm_ms(trace(ENTRY, sends=rows, faults=[{}]), Arm.CANDIDATE) == 70
+    assert slowest_in_calm_ms(trace(ENTRY), Arm.CANDIDATE) == 0
 
 
 def test_a_held_connection_leaves_no_time_to_connect() -> None:

@@ -4,6 +4,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
@@ -31,6 +33,8 @@ class Fake(Willing):
     """A client that answers, or raises as the send's argument states."""
 
     def message(self, send: PlannedSend) -> Any:
+        if send.argument == 3:
+            raise NamelessError("a name that the client reserves")
         return f"message {send.send}"
 
     def route(self) -> int:
@@ -79,6 +83,17 @@ def test_a_failed_send_has_class_names_message_and_code() -> None:
     (record,) = reported(planned(5, argument=1))
     assert (record.error, record.cause, record.code) == ("BrokenBrokerError", "TimeoutError", 10002)
     assert record.message == "two\nlines" and record.status is None
+
+
+@pytest.mark.parametrize("mode", SendMode)
+def test_a_refused_message_ends_its_send_and_not_the_thread(mode: SendMode) -> None:
+    """A message that the client refuses to make is the end of its send; the thread goes on."""
+    refused, good = reported(replace(planned(5, argument=3), mode=mode), planned(6))
+    assert (refused.error, refused.message, refused.status) == (
+        "NamelessError", "a name that the client reserves", None,
+    )  # fmt: skip
+    assert (refused.returned_ns is None) == (mode is not SendMode.ASYNC)
+    assert good.status == "SEND_OK"
 
 
 def test_minus_one_is_no_code() -> None:

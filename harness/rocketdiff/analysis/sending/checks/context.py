@@ -9,6 +9,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount
+from rocketdiff.analysis.sending.send_arrays import Sends, sends_of_arm
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -27,6 +28,7 @@ class CaseContext:
     rulebook: Rulebook
     collector: SendFacts
     times: FaultTimes = field(init=False)
+    _sends: dict[Arm, Sends] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", FaultTimes(self.trace.faults))
@@ -34,6 +36,12 @@ class CaseContext:
     @property
     def entry(self) -> CaseEntry:
         return self.trace.entry
+
+    def sends(self, arm: Arm) -> Sends:
+        """An arm's sends as arrays, made once."""
+        if arm not in self._sends:
+            self._sends[arm] = sends_of_arm(self.trace, arm)
+        return self._sends[arm]
 
     def confuses_answers(self, side: SendView) -> bool:
         """

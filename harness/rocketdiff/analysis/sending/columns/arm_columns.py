@@ -19,7 +19,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
-from rocketdiff.oracle.producer.durations import BUSY_MS
+from rocketdiff.oracle.producer.durations import BUSY_LEAST_MS
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
 
@@ -172,7 +172,7 @@ def _joined(
     well &= of_send(_went_well(sends).astype(np.int64)) == 1
     well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
     # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
-    well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_MS
+    well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_LEAST_MS
     return ArmColumns(
         keys=keys,
         send_row=send_row,

@@ -12,13 +12,14 @@ from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RU
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, Floats, Ints, Mask
 from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, added_up, counted
-from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at, wall_ms
+from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at
 from rocketdiff.analysis.sending.columns.fault_columns import phase_codes
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, BUCKET_RATIO, STORED, bucket_of
 from rocketdiff.analysis.sending.send_view import PHASES
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.traces.manifest import ClockAnchor
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class CalmColumns:
 
     @property
     def ended_ms(self) -> Floats:
-        ended_ns = self.part.columns.end_ns[self.views]
-        return np.full(ended_ns.size, np.inf) if self.clock is None else wall_ms(self.clock, ended_ns)
+        columns = self.part.columns
+        if self.clock is None:
+            return np.full(self.views.size, np.inf)
+        return wall_range_ms(self.clock, columns.start_ns[self.views], columns.end_ns[self.views])[1]
 
     @property
     def follows(self) -> Mask:

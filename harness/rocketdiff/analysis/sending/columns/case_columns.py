@@ -1,8 +1,8 @@
 """
 A case as columns, and which of its planned sends are calm.
 
-A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says,
-and if its durations in the arms differ little. Checks only tally calm sends, and the columns determine the tallies. All other
+A planned send is calm if in both arms it is simple, keeps its turn, met no fault and is stored once where and as its call says.
+Checks only tally calm sends, and the columns determine the tallies. All other
 sends become objects and are observed in order.
 """
 
@@ -13,7 +13,6 @@ from typing import TypeVar
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.sending.checks.results.slower_sends import SEND_HELD_UP_NS
 from rocketdiff.analysis.sending.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, arm_columns
 from rocketdiff.analysis.sending.columns.contents import Carried, Contents, alike, contents_of
@@ -21,12 +20,12 @@ from rocketdiff.analysis.sending.columns.fault_columns import near_faults
 from rocketdiff.analysis.sending.columns.order_lanes import OrderLanes, order_lanes
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns, stored_columns
 from rocketdiff.analysis.sending.columns.turns import GIVEN, ROTATING, Turns, turns_of
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.topology import topology_named
-from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.schema import TableName
 
 MOST_SLOW = 0.5
@@ -168,11 +167,6 @@ def _parts(
     return parts, everything
 
 
-def wall_ms(clock: ClockAnchor, at_ns: Ints) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Convert instants of the monotonic clock to wall clock."""
-    return np.asarray(clock.wall_ms + (at_ns - clock.monotonic_ns) / NS_PER_MS, dtype=np.float64)
-
-
 def _earliest_stored(
     columns: ArmColumns, stored: StoredColumns, brokers: int, clock: ClockAnchor | None
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
@@ -186,7 +180,8 @@ def _earliest_stored(
         here = np.flatnonzero(stored.views >= 0)
         here = here[columns.send_row[stored.views[here]] >= 0]
         stamps = np.asarray(stored.table.column("store_timestamp_ms").to_numpy())[here]
-        bounds = stamps - wall_ms(clock, columns.start_ns[stored.views[here]])
+        views = stored.views[here]
+        bounds = stamps - wall_range_ms(clock, columns.start_ns[views], columns.end_ns[views])[0]
         for code in range(brokers):
             least[code] = bounds[stored.broker[here] == code].min(initial=np.inf)
     return least
@@ -199,7 +194,8 @@ def _stored_in_time(
     clock: ClockAnchor,
 ) -> Mask:
     """True if a message was stored before its answer, for any lead of the broker's clock that ``Acknowledged`` may assume."""
-    late_ms = stored.store_ms - wall_ms(clock, columns.end_ns) - earliest_ms[columns.broker]
+    _, ended_ms = wall_range_ms(clock, columns.start_ns, columns.end_ns)
+    late_ms = stored.store_ms - ended_ms - earliest_ms[columns.broker]
     return np.asarray(late_ms <= EARLY_MS - ROUNDING_MS)
 
 
@@ -226,8 +222,7 @@ def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
 def _calm(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], everything: Carried) -> Mask:
     candidate = arms[Arm.CANDIDATE]
     own = [at(arms[arm].own, views[arm]) & (views[arm] >= 0) for arm in Arm]
-    took_ns = [at(arms[arm].columns.end_ns - arms[arm].columns.start_ns, views[arm]) for arm in Arm]
-    calm = own[0] & own[1] & (np.abs(took_ns[0] - took_ns[1]) <= SEND_HELD_UP_NS)
+    calm = own[0] & own[1]
     contents = [_contents_at(arms[arm].contents, views[arm]) for arm in Arm]
     properties = at(candidate.columns.properties, views[Arm.CANDIDATE])
     is_alike = alike(contents[0], contents[1], properties, candidate.columns.planned_properties, everything)

@@ -19,9 +19,9 @@ import pyarrow as pa
 from rocketdiff.analysis.sending.checks.storage.content import BORN_CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
-from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.traces.manifest import ClockAnchor
 
 Bytes = npt.NDArray[np.uint8]
 Hashes = npt.NDArray[np.uint64]
@@ -192,8 +192,7 @@ def _by_code(codes: Ints, answer: Callable[[int], bool]) -> Mask:
 
 def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor) -> Mask:
     last_ns = np.maximum(np.maximum(columns.end_ns, columns.answered_ns), 0)
-    begin_ms = clock.wall_ms + (columns.start_ns - clock.monotonic_ns) / NS_PER_MS
-    end_ms = clock.wall_ms + (last_ns - clock.monotonic_ns) / NS_PER_MS
+    begin_ms, end_ms = wall_range_ms(clock, columns.start_ns, last_ns)
     return np.asarray((begin_ms - BORN_CLOCK_MS <= stored.born_ms) & (stored.born_ms <= end_ms + BORN_CLOCK_MS))
 
 

@@ -14,8 +14,9 @@ from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.storage.loss import note_strays
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints, integers_or
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
-from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, wall_ms
+from rocketdiff.analysis.sending.columns.case_columns import CaseColumns
 from rocketdiff.analysis.sending.columns.judged_views import JudgedViews
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.steps.aligned import aligned
 from rocketdiff.analysis.sending.steps.reconciled import reconciled
@@ -181,7 +182,8 @@ def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_Runnin
         return
     columns = part.columns
     telling = np.flatnonzero(columns.simple & part.stored.at_home)
-    bounds = part.stored.store_ms[telling] - wall_ms(clock, columns.start_ns[telling])
+    began_ms, _ = wall_range_ms(clock, columns.start_ns[telling], columns.end_ns[telling])
+    bounds = part.stored.store_ms[telling] - began_ms
     places = np.searchsorted(case.keys, columns.keys[telling])
     for code, broker in enumerate(case.brokers.words):
         here = columns.broker[telling] == code

@@ -13,11 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.fault_windows import touches
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.fault_windows import FaultPeriods, touches
 from rocketdiff.analysis.sending.steps.torn_connections import CLOSED_LATE_NS, CLOSING
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted
+from rocketdiff.oracle.producer.durations import BUSY_MS, CONNECTING_MS, Outlasted, tolerated_ms
+from rocketdiff.traces.schema import TableName
 
 IDLE_NS = 60_000_000_000
 """
@@ -26,9 +30,9 @@ Half of the 120 s after which clients and brokers close an idle connection, beca
 
 SPREAD = 3
 """
-How many times later than the other arm's latest timeout one may be noticed, if beyond BUSY_MS. Both are the largest of
-a few delays of one machine: of five exponential delays each, one maximum exceeds three times the other in 7 cases of
-100.
+How many times longer than the other arm's longest delay one may be: its latest timeout, or its slowest send in calm. Both are
+the largest of a few delays of one machine: of five exponential delays each, one maximum exceeds three times the other in 7
+cases of 100.
 """
 
 _TIMEOUT = "RemotingTimeoutException"
@@ -70,16 +74,20 @@ class HeldConnections:
 
 @dataclass(frozen=True, slots=True)
 class Excuses:
-    """What an arm's attempts may have waited for besides an answer. late_ms: how late the other arm noticed a timeout."""
+    """What an arm's attempts may have waited for besides an answer. late_ms: by how much the machine delayed the other arm."""
 
     held: HeldConnections
     late_ms: int = 0
 
     def cover(self, found: Outlasted, broker: str, start_ns: int, end_ns: int) -> bool:
-        slack_ms = max(BUSY_MS, min(SPREAD * self.late_ms, found.timeout_ms))
+        slack_ms = max(tolerated_ms(found.timeout_ms), self.machine_ms(found.timeout_ms))
         if found.may_connect and not self.held.is_held(broker, start_ns, end_ns):
             slack_ms += CONNECTING_MS
         return found.took_ms - found.timeout_ms <= slack_ms
+
+    def machine_ms(self, timeout_ms: int) -> int:
+        """How much longer the machine may have delayed this arm."""
+        return min(SPREAD * self.late_ms, max(BUSY_MS, timeout_ms))
 
 
 def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
@@ -89,6 +97,15 @@ def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
     timed_out = attempts.filter(pc.is_in(attempts.column("error"), pa.array([_TIMEOUT])))
     took_ns = timed_out.column("end_ns").to_numpy() - timed_out.column("start_ns").to_numpy()
     return max(int(took_ns.max(initial=0)) // NS_PER_MS - timeout_ms, 0)
+
+
+def slowest_in_calm_ms(trace: CaseTrace, arm: Arm) -> int:
+    """How long an arm's slowest send in calm took that succeeded; 0 without one."""
+    sends = trace.table(TableName.SENDS, arm)
+    start_ns, end_ns = (sends.column(name).to_numpy() for name in ("start_ns", "end_ns"))
+    calm = ~FaultPeriods.of(trace.faults, trace.entry.settings).hold_many(start_ns, end_ns)
+    well = pc.is_in(sends.column("outcome"), pa.array([Outcome.OK])).to_numpy()
+    return int((end_ns - start_ns)[calm & well].max(initial=0)) // NS_PER_MS
 
 
 def _ends(attempts: pa.Table, broker: str) -> np.ndarray:

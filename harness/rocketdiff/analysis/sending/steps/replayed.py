@@ -8,6 +8,7 @@ choose, are judged together, with the whole arm in memory. All others stream.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import cast
 
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.excuses import Excuses
@@ -43,7 +44,7 @@ def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses)
     Drop differences that the circumstances excuse; the send's next unexcused difference, if any, takes the place.
 
     Excused are: a timeout that came too early, if the connection may have been closed; a slow one-way call, if its
-    broker was healthy or the client may have had to connect; an attempt that outlasted its timeout, if the other arm
+    broker was healthy, the machine slow, or the client may have had to connect; an attempt that outlasted its timeout, if the other arm
     was late too or the client was connecting.
     """
     for send in sends:
@@ -66,7 +67,8 @@ def _is_forgiven(send: SendView, found: RuleDifference, torn: TornConnections, e
         return excuses.cover(Outlasted.of(found), attempt.broker, attempt.start_ns, attempt.end_ns)
     if found.signature == WAITED_FOR_AN_ANSWER.name:
         hit = send.contexts[found.attempt or 0].hit
-        return hit is None or hit.kind not in HOLD_ANSWERS_BACK or not torn.are_kept(attempt.broker)
+        is_held_back = hit is not None and hit.kind in HOLD_ANSWERS_BACK and torn.are_kept(attempt.broker)
+        return not is_held_back or cast("int", found.detail["waited_ms"]) <= excuses.machine_ms(0)
     return torn.may_have_torn(send.thread, attempt.broker, attempt.start_ns, attempt.end_ns)
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.steps.causes import Causes
-from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections, latest_timeout_ms, slowest_in_calm_ms
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import STEADY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import CAUSES, Send
 from rocketdiff.core.sends.knowable import Sending
@@ -20,6 +21,7 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION
 from rocketdiff.core.tables.topology import topology_named
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.asynchronous.sends import judge_asynchronous
@@ -27,6 +29,7 @@ from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
+from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.schema import TableName
 
 _CLIENTS_OWN_THREAD = -2
@@ -52,7 +55,14 @@ class ArmRules:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
-        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_reported=self.causes_reported)
+        return replay_for(
+            self.release,
+            settings,
+            routes,
+            witnessed=witnessed,
+            causes_reported=self.causes_reported,
+            clock=self.trace.entry.clock or STEADY,
+        )
 
     @property
     def choosers_reported(self) -> bool:
@@ -82,9 +92,10 @@ class ArmRules:
 
     def excuses(self) -> Excuses:
         attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
-        others = (table for arm, table in attempts.items() if arm is not self.arm)
+        (other,) = (arm for arm in Arm if arm is not self.arm)
         timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
-        late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
+        stall_ms = int(self.trace.entry.measured.get(LONGEST_STALL, 0)) // NS_PER_MS
+        late_ms = max(latest_timeout_ms(attempts[other], timeout_ms), slowest_in_calm_ms(self.trace, other), stall_ms)
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
@@ -122,7 +133,9 @@ class Rulebook:
     Rules for both arms of a case.
 
     missing: why there are none; empty if there are. habits: of the baseline's release. may_leave_open: whether a
-    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown.
+    request with this error may leave a connection open (``LateClose`` of the rules); None if unknown. rewrites: a thread
+    may rewrite a queue between another thread's reads of it, so that its request goes to the queue's former broker, or
+    has its later queue id (``oracle.producer.states.shared_list``). renames: likewise the broker of a result.
     """
 
     rules: dict[Arm, ArmRules]
@@ -130,6 +143,8 @@ class Rulebook:
     habits: AsyncHabits = NO_HABITS
     timeouts_close: bool = True
     may_leave_open: Callable[[str | None], bool] | None = None
+    rewrites: bool = False
+    renames: bool = False
 
     def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
         """Causes of an arm's failures; without rules, a timeout may close a connection."""
@@ -157,7 +172,9 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
         return Rulebook({}, str(error))
     habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
     closing, late_close = Tearing.of(dialect.client.remoting).timeouts_close, dialect.client.remoting.late_close
-    return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
+    rewrites = shared and dialect.producer.rewrites_list
+    renames = rewrites and dialect.producer.reads_broker_again
+    return Rulebook(rules, "", habits, closing, late_close.may_leave_open, rewrites, renames)
 
 
 def reports_causes(trace: CaseTrace, arm: Arm) -> bool:

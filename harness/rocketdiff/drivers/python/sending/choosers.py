@@ -4,7 +4,7 @@ import threading
 
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketmq_reference.api import listener as heard
-from rocketmq_reference.api.message import Message
+from rocketmq_reference.client.message import Message
 
 Chosen = tuple[PlannedSend, int, int | None]
 """Send, attempt number, and number of the choosing thread; None for the application's own thread."""

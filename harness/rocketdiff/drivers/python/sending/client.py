@@ -25,7 +25,7 @@ class Client(Protocol):
         ...
 
     def message(self, send: PlannedSend) -> Any:
-        """Return the message of a send; called before the start time is read."""
+        """Return the message of a send; raises what the client refuses."""
         ...
 
     def route(self) -> int:

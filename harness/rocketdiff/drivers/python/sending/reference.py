@@ -23,10 +23,12 @@ from rocketdiff.drivers.python.sending.identity import body_of, message_id
 from rocketdiff.drivers.python.sending.sender import code_of
 from rocketdiff.drivers.python.session import Speak
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.consuming import MemberSetup
 from rocketmq_reference.api import listener as heard
-from rocketmq_reference.api.message import Message, SendResult
+from rocketmq_reference.api.message import SendResult
 from rocketmq_reference.api.producer import Producer
 from rocketmq_reference.api.settings import ProducerSettings
+from rocketmq_reference.client.message import Message, user_properties
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.host.access import Access, tls_context
 from rocketmq_reference.remoting.errors import MQClientException
@@ -68,7 +70,7 @@ def without_failover(release: str) -> Dialect:
     return replace(dialect, producer=replace(dialect.producer, select_plain=insisting))
 
 
-def access_of(setup: SubjectSetup) -> Access:
+def access_of(setup: SubjectSetup | MemberSetup) -> Access:
     """Return account and TLS context of the setup; raises OSError for unusable TLS files."""
     security = setup.security or {}
     account, tls = security.get("account"), security.get("tls")
@@ -120,7 +122,7 @@ class ReferenceClient:
         self._producer.heartbeat()
 
     def message(self, send: PlannedSend) -> Message:
-        return _message(self._setup, self._setup.topic, send)
+        return _message(self._setup, self._setup.topic, send, self._dialect)
 
     def route(self) -> int:
         return self._producer.route_version(self._setup.topic)
@@ -232,7 +234,7 @@ class ReferenceClient:
 
     def _warm_message(self, number: int) -> Message:
         send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
-        return _message(self._setup, self._setup.warm_topic, send)
+        return _message(self._setup, self._setup.warm_topic, send, self._dialect)
 
 
 class _Callback:
@@ -259,9 +261,9 @@ def _answer(result: SendResult) -> ClientResult:
     return ClientResult(result.status.name, result.broker, result.queue_id, result.queue_offset)
 
 
-def _message(setup: SubjectSetup, topic: str, send: PlannedSend) -> Message:
+def _message(setup: SubjectSetup, topic: str, send: PlannedSend, dialect: Dialect) -> Message:
     identity = message_id(setup, topic, send.send)
-    properties = {ID_PROPERTY: identity, **dict(send.properties)}
+    properties = user_properties([(ID_PROPERTY, identity), *send.properties], dialect.messages)
     if send.delay_level:
         properties[DELAY] = str(send.delay_level)
     return Message(topic, body_of(identity, send), properties, tags=send.tags, keys=send.keys)

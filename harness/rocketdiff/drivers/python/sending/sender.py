@@ -47,7 +47,6 @@ class Sender(threading.Thread):
 
     def _send_async(self, send: PlannedSend) -> None:
         client = self._client
-        message = client.message(send)
         route = client.route()
         start_ns = time.monotonic_ns()
 
@@ -57,19 +56,20 @@ class Sender(threading.Thread):
         callback = self._under_way.begin(send, record_of)
         error: Exception | None = None
         try:
-            client.send_async(send, message, callback)
+            client.send_async(send, client.message(send), callback)
         except Exception as raised:  # noqa: BLE001 - any exception of the client is its result
             error = raised
         self._under_way.returned(send, error)
 
     def _send(self, send: PlannedSend) -> None:
         client = self._client
-        message = client.message(send)
         route = client.route()
         answer: ClientResult | None = None
         error: Exception | None = None
         start_ns = time.monotonic_ns()
         try:
+            message = client.message(send)
+            start_ns = time.monotonic_ns()
             if send.mode is SendMode.ONEWAY:
                 client.send_oneway(send, message)
             else:

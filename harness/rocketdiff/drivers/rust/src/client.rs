@@ -12,7 +12,7 @@ use rocketmq_runtime::{RuntimeConfig, RuntimeOwner};
 use serde_json::json;
 
 use crate::asynchronous::AsyncSend;
-use crate::records::{now_ns, put, with, Answer};
+use crate::records::{now_ns, put, put_refused, with, Answer};
 use crate::session::{PlannedSend, Setup};
 
 /// Whose release the hello tells.
@@ -60,10 +60,7 @@ impl Client {
     pub async fn send(&self, send: &PlannedSend) {
         let message = match message(&self.setup, &self.setup.topic, send) {
             Ok(message) => message,
-            Err(problem) => {
-                put(&json!({"type": "failed", "stage": "message", "message": problem.to_string()}));
-                return;
-            }
+            Err(problem) => return put_refused(send, &problem),
         };
         if send.mode == "async" {
             return self.send_async(send, message).await;

@@ -1,9 +1,11 @@
+use std::error::Error;
 use std::io::Write;
 
 use rustix::time::{clock_gettime, ClockId};
 use serde_json::{json, Map, Value};
 
 use crate::client::PACKAGE;
+use crate::session::PlannedSend;
 
 /// Fields of a record that say how a call ended.
 pub type Answer = Map<String, Value>;
@@ -27,6 +29,18 @@ pub fn with(record: &mut Value, answer: Answer) {
     for (field, value) in answer {
         record[field] = value;
     }
+}
+
+/// The record of a send whose message the client refuses to make.
+pub fn put_refused(send: &PlannedSend, problem: &dyn Error) {
+    let now = now_ns();
+    let mut record = json!({"type": "send", "send": send.send, "thread": send.thread, "start_ns": now, "end_ns": now});
+    record["error"] = json!("client-refused");
+    record["message"] = json!(problem.to_string());
+    if send.mode == "async" {
+        record["returned_ns"] = json!(now);
+    }
+    put(&record);
 }
 
 /// Claims what hello.json says, which the runner reads too, and the release that this program was locked to.

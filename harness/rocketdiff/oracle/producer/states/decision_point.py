@@ -23,7 +23,8 @@ class DecisionPoint:
 
     settled: the attempt noted in the fault table here. chooses: the next attempt, or the end of the call, is decided
     here. followed_by: the attempt observed next, None for the end of the call. meanwhile: pending decision points of
-    other threads that may fall between two reads of this one.
+    other threads that may fall between two reads of this one. rivals: choices of other
+    threads that may rewrite the selected element of the shared list before the attempt ends.
     """
 
     send: Send
@@ -34,6 +35,7 @@ class DecisionPoint:
     chooses: bool
     followed_by: Attempt | None
     meanwhile: "tuple[DecisionPoint, ...]" = ()
+    rivals: "tuple[DecisionPoint, ...]" = ()
 
     @property
     def is_harmless(self) -> bool:

@@ -6,6 +6,7 @@ Mutable while the rules run on a copy; ``key`` identifies a state.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
@@ -28,6 +29,36 @@ SLOW_MS = 50
 """The lowest penalty threshold of all releases."""
 
 
+Values = tuple[str | int, ...]
+"""Values read of one element in this order: a text is its broker, a number its queue id."""
+
+
+class PendingRewrite(NamedTuple):
+    """A rewrite that may end until to_ns; broker: None once it is written. from_ns: it did not begin before."""
+
+    version: int
+    position: int
+    broker: str | None
+    queue_id: int
+    from_ns: int
+    to_ns: int
+
+
+class PendingReads(NamedTuple):
+    """
+    Reads of one element, which happen until by_ns.
+
+    hook: what the hook is still to read. named: likewise of the values that also explain the result; None if the result
+    names what the hook read.
+    """
+
+    version: int
+    position: int
+    hook: Values
+    named: Values | None
+    by_ns: int
+
+
 @dataclass(slots=True)
 class ThreadState:
     """
@@ -47,10 +78,23 @@ class HiddenState:
     """
     Fault table, publish lists and thread states of one producer.
 
-    story: events the rules emit for ``story_thread``; None unless ``collect_story`` was called.
+    story: events the rules emit for ``story_thread``; None unless ``collect_story`` was called. rewritings, readings: by
+    thread, of the shared lists (see shared_list). result_read: the thread that was caught up last can have read what its
+    result names.
     """
 
-    __slots__ = ("dialect", "faults", "infos", "latency_on", "story", "story_thread", "thread_states")
+    __slots__ = (
+        "dialect",
+        "faults",
+        "infos",
+        "latency_on",
+        "readings",
+        "result_read",
+        "rewritings",
+        "story",
+        "story_thread",
+        "thread_states",
+    )
 
     def __init__(self, dialect: Dialect, explorer: ChoiceExplorer, *, latency_on: bool) -> None:
         self.dialect = dialect
@@ -58,6 +102,9 @@ class HiddenState:
         self.faults = UncertainFaultTable(dialect.producer.fault_table, explorer)
         self.infos: dict[int, UncertainPublishInfo] = {}
         self.thread_states: dict[int, ThreadState] = {}
+        self.rewritings: dict[int, PendingRewrite] = {}
+        self.readings: dict[int, PendingReads] = {}
+        self.result_read = False
         self.story: list[Event] | None = None
         self.story_thread = -1
 
@@ -93,9 +140,12 @@ class HiddenState:
         if self.latency_on:
             clone.faults = self.faults.copy()
             clone.infos = {version: info.copy() for version, info in self.infos.items()}
+            clone.rewritings, clone.readings = self.rewritings.copy(), self.readings.copy()
         else:
             clone.faults = self.faults
             clone.infos = self.infos.copy()
+            clone.rewritings, clone.readings = self.rewritings, self.readings
+        clone.result_read = False
         clone.thread_states = self.thread_states.copy()
         if thread in clone.thread_states:
             clone.thread_states[thread] = _copy_thread_state(clone, thread, clone.thread_states[thread], tape)
@@ -179,6 +229,7 @@ class HiddenState:
             if thread_state.loop is not None:
                 parts.append((thread_state.loop.attempts, thread_state.loop.pick, thread_state.loop.result_kept))
         if self.latency_on:
+            parts += (tuple(sorted(self.rewritings.items())), tuple(sorted(self.readings.items())))
             parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
             parts.extend(
                 (version, tuple(info.queues), tuple(sorted(info.answered.items())))

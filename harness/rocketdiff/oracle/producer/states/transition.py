@@ -5,7 +5,7 @@ The reference's rules decide. Unknowns (random numbers, which of two publish lis
 are the explorer's choices.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import lcm
 
 from rocketdiff.core.records.sending import Attempt, Send
@@ -15,7 +15,21 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
-from rocketdiff.oracle.producer.states.hidden_state import HiddenState, ThreadState
+from rocketdiff.oracle.producer.states.hidden_state import (
+    HiddenState,
+    PendingReads,
+    PendingRewrite,
+    ThreadState,
+    Values,
+)
+from rocketdiff.oracle.producer.states.shared_list import (
+    begin_reading,
+    begin_rewriting,
+    catch_up,
+    complete,
+    may_become,
+    read_by_ns,
+)
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo, write_queues_in
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
@@ -52,11 +66,25 @@ _UNSEEN = AttemptResult.failed("MQClientException")
 
 
 class Transitions:
-    """Transitions of one arm. ``left_out``: some were dropped, so no difference is certain any more."""
+    """
+    Transitions of one arm.
+
+    ``left_out``: some were dropped, so no difference is certain any more. steps: intervals in ns within which the wall
+    clock, which Java's rules read, was stepped. slipped_since_ns: since when it may be off by more than a steady one is.
+    """
 
     def __init__(
-        self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_reported: bool = True
+        self,
+        dialect: Dialect,
+        settings: SendSettings,
+        routes: Routes,
+        *,
+        causes_reported: bool = True,
+        steps: Sequence[tuple[int, int]] = (),
+        slipped_since_ns: int | None = None,
     ) -> None:
+        self.steps = steps
+        self.slipped_since_ns = slipped_since_ns
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
@@ -64,6 +92,7 @@ class Transitions:
         self.left_out = False
         self.explorer = ChoiceExplorer()
         self.tape = ChoiceTape(self.explorer)
+        self.rewrites = dialect.producer.rewrites_list
         self._worst_modulus = 1 if dialect.producer.fault_table.extends_only else _worst_modulus(routes)
         self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
@@ -81,8 +110,10 @@ class Transitions:
             self.explorer.restart()
             while True:
                 clone = state.copy(self.tape, point.send.thread)
-                outcomes.append((clone, self._run(clone, point)))
-                self._normalise(clone.thread_states[point.send.thread])
+                is_late = clone.rewritings or clone.readings
+                if not is_late or catch_up(clone, point, self.explorer):
+                    outcomes.append((clone, self._run(clone, point)))
+                    self._normalise(clone.thread_states[point.send.thread])
                 if not self.explorer.advance():
                     break
                 if len(outcomes) >= most or self.explorer.runs >= last_run:
@@ -130,6 +161,15 @@ class Transitions:
         """Versions of the publish list with known queues that the call may have used."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
 
+    def meets_step(self, from_ns: int, to_ns: int) -> bool:
+        """True if the wall clock was stepped between two instants."""
+        return any(step_from_ns <= to_ns and from_ns <= step_to_ns for step_from_ns, step_to_ns in self.steps)
+
+    def has_slipped(self, at_ns: int) -> bool:
+        """True if avoidances, which the client ends by the wall clock, may end at another time than the oracle's."""
+        is_known = self.slipped_since_ns is not None and at_ns >= self.slipped_since_ns
+        return is_known and self.settings.send_latency_fault_enable
+
     def _run(self, state: HiddenState, point: DecisionPoint) -> Step | None:
         send = point.send
         now_ms = self._now(point)
@@ -138,6 +178,7 @@ class Transitions:
         state.faults.moving = self._moving(state, point)
         if point.number == 0 and point.settled is None:
             thread_state = self._enter(state, send)
+            state.infos[thread_state.version].defers = bool(point.meanwhile or state.readings)
             step = self._begin(thread_state, state, point, now_ms)
         else:
             thread_state = state.thread_states[send.thread]
@@ -146,11 +187,50 @@ class Transitions:
             if not point.chooses:
                 return thread_state.finish
             self.tape.modulus = lcm(self._moduli[thread_state.version], self._worst_modulus)
+            state.infos[thread_state.version].defers = bool(point.meanwhile or state.readings)
             step = thread_state.finish or _loop(thread_state).choose(now_ms)
+        info = state.infos[thread_state.version]
+        step = _as_rewritten(step, info)
         while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.explorer.choose(2):
-            step = _loop(thread_state).attempt_ended(now_ms, _UNSEEN)
+            info.write_now()
+            step = _as_rewritten(_loop(thread_state).attempt_ended(now_ms, _UNSEEN), info)
         state.faults.moving = {}
+        pick = _loop(thread_state).pick
+        if isinstance(pick, int) and (info.defers or point.rivals or state.rewritings):
+            self._share(state, point, step, pick)
         return step
+
+    def _share(self, state: HiddenState, point: DecisionPoint, step: Step, position: int) -> None:
+        """Begin the selection's rewrite, and the reads of the selected element, beside other threads."""
+        send, seen = point.send, point.followed_by
+        info = state.infos[state.thread_states[send.thread].version]
+        version, rewritten = state.thread_states[send.thread].version, info.rewritten
+        info.rewritten, info.defers = None, False
+        if rewritten is not None:
+            at, queue = rewritten
+            pending = PendingRewrite(version, at, queue.broker, queue.queue_id, point.from_ns, point.to_ns)
+            begin_rewriting(state, send.thread, pending)
+            if not point.meanwhile:
+                complete(state, send.thread)
+        if seen is not None and isinstance(step, Try) and may_become(state, point, step.queue, (version, position)):
+            named = self._named(send, seen)
+            reading = PendingReads(
+                version,
+                position,
+                (seen.broker, seen.queue_id),
+                named,
+                read_by_ns(send, seen, self.settings.send_msg_timeout_ms),
+            )
+            begin_reading(state, send.thread, reading)
+
+    def _named(self, send: Send, seen: Attempt) -> Values | None:
+        """What the client read of the selected element if the result of this attempt names another queue than its hook."""
+        if send.error is not None or send.broker is None or send.queue_id is None or seen is not send.attempts[-1]:
+            return None
+        if (send.broker, send.queue_id) == (seen.broker, seen.queue_id):
+            return None
+        hook: Values = (seen.broker, seen.queue_id, send.queue_id)
+        return (*hook, send.broker) if self.dialect.producer.reads_broker_again else (send.broker, *hook)
 
     def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
         """Brokers that other threads note during this choice, with whether they may be available afterwards."""
@@ -200,8 +280,10 @@ class Transitions:
             chosen = Queue(*sorted(self.routes[thread_state.version])[send.argument % len(queues)])
             step = send_to_queue(self.dialect, chosen, timeout_ms, spent_ms)
         else:
-            chosen = queues[send.argument % len(queues)]
-            step = send_by_selector(self.dialect, chosen, timeout_ms, spent_ms)
+            position = send.argument % len(queues)
+            step = send_by_selector(self.dialect, queues[position], timeout_ms, spent_ms)
+            if point.rivals or state.rewritings:
+                self._share(state, point, step, position)
         if isinstance(step, Try) and may_be(send.error, "MQClientException") and self.explorer.choose(2):
             return direct_send_ended(_UNSEEN)
         return step
@@ -234,6 +316,8 @@ class Transitions:
         if direct:
             return
         loop = _loop(thread_state)
+        state.rewritings.clear()
+        state.readings.clear()
         if point.settled is not None:
             loop.settle(now_ms, _result_of(point.settled, point.send.mode))
         thread_state.finish = None
@@ -270,6 +354,11 @@ class Transitions:
         # Releases whose tables only extend avoidances have no fallback, which alone counts write queues.
         fallback = () if self.dialect.producer.fault_table.extends_only else tuple(self._every_queue.values())
         return lcm(len(queues) or 1, *fallback)
+
+
+def _as_rewritten(step: Step, info: UncertainPublishInfo) -> Step:
+    """An attempt at the queue to which its selection is about to rewrite the element."""
+    return step._replace(queue=info.rewritten[1]) if isinstance(step, Try) and info.rewritten is not None else step
 
 
 def _loop(thread_state: ThreadState) -> SendLoop:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from rocketdiff.oracle.choices import ChoiceExplorer
-from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.tape import Tape
@@ -31,16 +31,30 @@ class UncertainPublishInfo(PublishInfo):
     without its master, but not an unregistered one. A trace contains lists only.
     """
 
-    __slots__ = ("answered", "elsewhere", "explorer")
+    __slots__ = ("answered", "defers", "elsewhere", "explorer", "rewritten")
 
     def __init__(
         self, queues: Sequence[tuple[str, int]], elsewhere: Mapping[str, int], explorer: ChoiceExplorer
     ) -> None:
-        """elsewhere: write queues of every broker of any list."""
+        """elsewhere: write queues of every broker of any list. defers: keep the next rewrite in ``rewritten`` instead."""
         super().__init__(queues, write_queues_in(queues))
         self.elsewhere = elsewhere
         self.explorer = explorer
         self.answered: dict[str, int] = {}
+        self.defers = False
+        self.rewritten: tuple[int, Queue] | None = None
+
+    def rewrite(self, position: int, queue: Queue) -> None:
+        if self.defers:
+            self.rewritten = position, queue
+        else:
+            super().rewrite(position, queue)
+
+    def write_now(self) -> None:
+        """Do the rewrite that was kept, if any."""
+        if self.rewritten is not None:
+            super().rewrite(*self.rewritten)
+            self.rewritten = None
 
     def write_queues_of(self, broker: str) -> int:
         listed = super().write_queues_of(broker)

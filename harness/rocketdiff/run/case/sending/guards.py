@@ -8,16 +8,17 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.plan import Plan
+from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.units import NS_PER_S
 
 START_SPREAD_LIMIT_NS = 50_000_000
-"""50 ms: a tenth of the shortest pause that both arms must meet at the same phase."""
+"""50 ms: less than the shortest pause that both arms must meet."""
 
 LATENESS_LIMIT_NS = 250_000_000
+OF_A_FAULT = 0.5
 """
-Median lateness of an arm's sends in calm.
-
-A quarter of a second late, sends miss the fault phases that they were planned for. Medians are a few ms even with both
-cores kept busy.
+Median lateness of an arm's sends in calm: at most half of the shortest fault, and a quarter of a second. Later ones miss the fault
+phases that they were planned for. Medians are a few ms even with both cores kept busy.
 """
 
 
@@ -27,7 +28,7 @@ class SendMeasurements:
     What the runner measured of the sends of one case.
 
     planned: sends per arm. first_ns: start of each arm's first send. late_ns: median lateness in calm. lost: arms whose
-    client broke the protocol.
+    client broke the protocol. lateness_limit_ns: of its faults.
     """
 
     case_name: str
@@ -36,6 +37,7 @@ class SendMeasurements:
     late_ns: Mapping[Arm, int]
     answered: Mapping[Arm, int]
     lost: frozenset[Arm] = frozenset()
+    lateness_limit_ns: int = LATENESS_LIMIT_NS
 
     @property
     def spread_ns(self) -> int | None:
@@ -50,6 +52,12 @@ class SendMeasurements:
         if self.spread_ns is not None:
             numbers["start_spread_ns"] = self.spread_ns
         return numbers
+
+
+def lateness_limit_ns(faults: Iterable[FaultSpec]) -> int:
+    """How late an arm's sends in calm may be for these faults."""
+    shortest_s = min((fault.for_s for fault in faults if fault.for_s is not None), default=NS_PER_S)
+    return min(LATENESS_LIMIT_NS, int(OF_A_FAULT * shortest_s * NS_PER_S))
 
 
 def median_lateness_ns(plan: Plan, reported: Mapping[Arm, Sequence[Send]], origin_ns: int) -> dict[Arm, int]:
@@ -96,8 +104,8 @@ def _lateness(facts: SendMeasurements) -> tuple[Guard, ...]:
     return tuple(
         Guard(
             name=f"on-schedule-{arm}",
-            held=late <= LATENESS_LIMIT_NS,
-            expected=f"sends in calm at most {LATENESS_LIMIT_NS / 1e6:.0f} ms late (median)",
+            held=late <= facts.lateness_limit_ns,
+            expected=f"sends in calm at most {facts.lateness_limit_ns / 1e6:.0f} ms late (median)",
             seen=f"{late / 1e6:.1f} ms",
             case=facts.case_name,
         )

@@ -16,7 +16,12 @@ from rocketdiff.core.run_info import Guard
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.role_run import NotClaimed
-from rocketdiff.run.case.sending.guards import SendMeasurements, median_lateness_ns, sending_guards_of
+from rocketdiff.run.case.sending.guards import (
+    SendMeasurements,
+    lateness_limit_ns,
+    median_lateness_ns,
+    sending_guards_of,
+)
 from rocketdiff.run.case.sending.wire_witness import ClientReport, WireWitness
 from rocketdiff.scenario import Case
 from rocketdiff.subjects.sending.claims import why_not_claimed
@@ -141,6 +146,7 @@ class SendingRun:
             late_ns=median_lateness_ns(run.case.plan, sends, run.origin_ns),
             answered={arm: len(reported) for arm, reported in sends.items()},
             lost=frozenset(arm for arm, subject in programs.items() if subject.broken),
+            lateness_limit_ns=lateness_limit_ns(run.case.faults),
         )
 
     def _by_arm(self) -> dict[Arm, SubjectProcess]:

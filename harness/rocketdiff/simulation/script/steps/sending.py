@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from rocketdiff.documents.part import STRICT
+from rocketdiff.documents.part import STRICT, WrittenAs
 from rocketdiff.documents.refusal import Place, refused
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.steps.environment import (
@@ -68,13 +68,43 @@ class QueueOf:
     queue_id: QueueId
 
 
+def _pairs(form: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(form.items())
+
+
+Size = Annotated[int, Field(ge=0, le=8_388_608)]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """
+    What a message carries; an omitted part is not set.
+
+    topic None: the script's. padding: characters of a further property of that name. batch: number of equal messages that
+    are sent as one; 0: no batch.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    topic: str | None = None
+    properties: Annotated[tuple[tuple[str, str], ...], WrittenAs(dict[str, str], _pairs)] = ()
+    keys: str | None = None
+    tags: str | None = None
+    delay_level: Int32 | None = None
+    flag: Int32 = 0
+    body_bytes: Size = 2
+    padding: Size = 0
+    batch: Annotated[int, Field(ge=0, le=1_000)] = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Send:
     """
     Sends ``count`` messages one after another; with every_ms the k-th send starts no earlier than k·every_ms.
 
     timeout_ms None: the call without a timeout. queue and selector exclude each other; a selector picks the queue at
-    selector modulo the number of queues.
+    selector modulo the number of queues. message None: its content does not matter. request: the answer has the request of
+    each attempt.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT | {
@@ -89,6 +119,8 @@ class Send:
     queue: QueueOf | None = None
     selector: Natural | None = None
     every_ms: Ms = 0
+    message: Content | None = None
+    request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +198,8 @@ def require_consistent(step: SendingStep, location: Location, place: Place) -> N
     if step.mode is Mode.ONE_WAY and step.timeout_ms is not None:
         expected, seen = "no timeout_ms with mode oneway", str(step.timeout_ms)
         raise refused(place, location, expected=expected, seen=seen, hint="the client has no such call")
+    if step.message is not None and step.message.batch and (step.mode is not Mode.SYNC or step.queue or step.selector):
+        expected, seen = "batch with mode sync, without queue and selector", "one of them"
+        raise refused(
+            place, location, expected=expected, seen=seen, hint="most releases have no other call for a batch"
+        )

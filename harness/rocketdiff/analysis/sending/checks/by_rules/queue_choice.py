@@ -53,10 +53,10 @@ class QueueChoice(CaseObserver):
             return
         if self._context.confuses_answers(side):
             return  # the result may be another message's
-        claimed = (row.broker, row.queue_id, row.queue_offset)
+        claimed = (None if self._context.rulebook.renames else row.broker, row.queue_id, row.queue_offset)
         if row.delay_level:
             # The result of a delayed message has its offset in the queue of its level.
-            claimed = (row.broker, row.delay_level - 1, row.queue_offset)
+            claimed = (claimed[0], row.delay_level - 1, row.queue_offset)
         found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
         if not any(_agree(claimed, place) for place in found):
             self._collector.differ(

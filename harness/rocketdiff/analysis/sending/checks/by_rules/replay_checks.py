@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
+from rocketdiff.analysis.sending.checks.results.refusals import refusal_of
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import Phase, SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -37,6 +38,8 @@ def note_differences(
     """
     for side in send.sides:
         judgement = side.judgement
+        if refusal_of(side) is not None:
+            continue  # ``results.refusals`` compares it
         if judgement is None or judgement.difference is None or judgement.difference.kind != KIND_OF_CHECK[check]:
             continue
         found = judgement.difference

@@ -2,22 +2,23 @@
 Do calls that do not wait for a broker return as soon in both arms?
 
 Compares one-way calls, and asynchronous ones up to their return, with the same planned call of the other arm, made at
-the same time. Both take a few milliseconds; a call that took CALL_HELD_UP_MS more is held up. A stalled machine holds up
-either arm's calls, so a sign test decides whether the candidate's are held up far more often. It gates as part of the
-check ``attempts``.
+the same time. Both take a few milliseconds; a call is held up if it took far longer than the slowest in a hundred of the
+quicker client. A stalled machine holds up either arm's calls, so a sign test decides whether the candidate's are held up far
+more often. It gates as part of the check ``attempts``.
 """
 
+from array import array
 from math import comb
 
+import numpy as np
+
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.sending.checks.results.moments import LEAST_NS, far_longer, slowest_in_a_hundred
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.signatures import CALL_HELD_UP
-from rocketdiff.core.units import NS_PER_MS
-
-CALL_HELD_UP_MS = 100
-"""At a load of 10, a runnable thread waits some tens of ms for one of two cores; a longer wait has another cause."""
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 
 SHARE = 0.1
 """Least share of calls held up: an application notices one in ten, and garbage collection holds up fewer."""
@@ -34,9 +35,7 @@ class HeldUp(CaseObserver):
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
-        self._pairs = 0
-        self._quicker = 0
-        self._held_up = 0
+        self._usual_ms, self._took_ms = array("d"), array("d")
         self._longest: tuple[float, AlignedSend, SendView] | None = None
 
     def observe(self, send: AlignedSend) -> None:
@@ -45,29 +44,31 @@ class HeldUp(CaseObserver):
         usual_ms, took_ms = call_ms(send.baseline), call_ms(send.candidate)
         if usual_ms is None or took_ms is None:
             return
-        self._pairs += 1
-        self._quicker += usual_ms - took_ms > CALL_HELD_UP_MS
-        if took_ms - usual_ms > CALL_HELD_UP_MS:
-            self._held_up += 1
-            if self._longest is None or took_ms > self._longest[0]:
-                self._longest = took_ms, send, send.candidate
+        self._usual_ms.append(usual_ms)
+        self._took_ms.append(took_ms)
+        if self._longest is None or took_ms > self._longest[0]:
+            self._longest = took_ms, send, send.candidate
 
     def finish(self) -> None:
-        if self._longest is None or self._held_up < SHARE * self._pairs:
+        if self._longest is None:
             return
-        if tail(self._held_up, self._held_up + self._quicker) > ERROR_BUDGET:
+        usual, took = np.frombuffer(self._usual_ms), np.frombuffer(self._took_ms)
+        entry = self._context.entry
+        period_ns = entry.threads * entry.duration_s * NS_PER_S / max(entry.sends_planned, 1)
+        limit_ms = far_longer(map(slowest_in_a_hundred, (usual, took)), min(LEAST_NS, period_ns) / NS_PER_MS)
+        held_up, quicker = (int(np.count_nonzero(more > limit_ms)) for more in (took - usual, usual - took))
+        if held_up < SHARE * took.size or tail(held_up, held_up + quicker) > ERROR_BUDGET:
             return
         took_ms, send, side = self._longest
         assert send.baseline is not None
         assert side.row is not None
-        usual_ms = call_ms(send.baseline) or 0.0
         self._collector.differ(
             CALL_HELD_UP,
             send,
             side,
             place=str(side.row.mode),
-            expected=f"calls that return as soon as baseline's, this one after {usual_ms:,.0f} ms",
-            observed=f"{self._held_up} of {self._pairs} calls took over {CALL_HELD_UP_MS} ms longer, this one {took_ms:,.0f} ms",
+            expected=f"calls that return as soon as baseline's, this one after {call_ms(send.baseline) or 0.0:,.0f} ms",
+            observed=f"{held_up} of {took.size} calls took over {limit_ms:,.0f} ms longer, this one {took_ms:,.0f} ms",
         )
 
 

@@ -15,7 +15,10 @@ LEAST_MS = 50.0
 """A timeout is noticed late only from here on: at a load of 10, a thread waits some tens of ms for one of two cores."""
 
 SPREAD = 3
-"""And only beyond this many times the other client's largest delay."""
+"""
+And only beyond this many times the other client's largest delay, and the slowest in a hundred of the quicker client's sends in
+calm (machine_ms): a crowded machine may starve one client alone while few timeouts are due.
+"""
 
 FURTHEST = 6
 """
@@ -42,12 +45,12 @@ OTHERS_TREND = 0.01
 """The other client's waits grow too if they are in order with a smaller probability than this: then the load rose."""
 
 
-def limit_ms(baseline: Sequence[float]) -> float:
+def limit_ms(baseline: Sequence[float], machine_ms: float = 0.0) -> float:
     """Beyond which delay a timeout is late, from the baseline's delays in this case."""
-    return max(LEAST_MS, SPREAD * max(baseline, default=0.0))
+    return max(LEAST_MS, SPREAD * max((*baseline, machine_ms)))
 
 
-def chance_of_delays(baseline: Sequence[float], candidate: Sequence[float]) -> float:
+def chance_of_delays(baseline: Sequence[float], candidate: Sequence[float], machine_ms: float = 0.0) -> float:
     """
     Probability that most of the candidate's delays exceed the baseline's largest so far, if the machine causes both.
 
@@ -57,7 +60,7 @@ def chance_of_delays(baseline: Sequence[float], candidate: Sequence[float]) -> f
     fewest = max(REGULARLY, len(candidate) // 2 + 1)
     if not baseline or len(candidate) < fewest:
         return 1.0
-    limit = limit_ms(baseline)
+    limit = limit_ms(baseline, machine_ms)
     typical = sorted(candidate, reverse=True)[fewest - 1]
     if typical <= limit:
         return 1.0
@@ -67,15 +70,16 @@ def chance_of_delays(baseline: Sequence[float], candidate: Sequence[float]) -> f
     return min(1.0, exp(log(comb(len(candidate), fewest)) - log_of_ways))
 
 
-def grows(baseline: Sequence[float], candidate: Sequence[float]) -> bool:
+def grows(baseline: Sequence[float], candidate: Sequence[float], machine_ms: float = 0.0) -> bool:
     """
     True if the candidate's delays, in order of time, grow by more than the machine explains, and the baseline's do not.
 
-    Exact test of Kendall's rank correlation. The growth must exceed SPREAD times the range of the baseline's delays.
+    Exact test of Kendall's rank correlation. The growth must exceed SPREAD times the range of the baseline's delays, and
+    machine_ms.
     """
     if len(candidate) < FEWEST_OF_A_TREND or not baseline:
         return False
-    if growth_ms(candidate) <= max(GROWTH_LEAST_MS, SPREAD * (max(baseline) - min(baseline))):
+    if growth_ms(candidate) <= max(GROWTH_LEAST_MS, SPREAD * (max(baseline) - min(baseline)), machine_ms):
         return False
     return _chance_of_order(candidate) <= ERROR_BUDGET and _chance_of_order(baseline) > OTHERS_TREND
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import values_of
 from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import TableObserver
 from rocketdiff.analysis.sending.checks.durations.lateness import (
     ERROR_BUDGET,
@@ -24,6 +25,7 @@ from rocketdiff.analysis.sending.checks.durations.lateness import (
     growth_ms,
     limit_ms,
 )
+from rocketdiff.analysis.sending.checks.results.moments import slowest_in_a_hundred
 from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.answers.evidence import ComparedShares
 from rocketdiff.core.arm import Arm
@@ -65,14 +67,15 @@ class SilentBrokers(TableObserver):
         if not self._context.rulebook.rules:
             return
         blocked = {arm: list(self._blocked(arm)) for arm in Arm}
-        limit = limit_ms([each.late_ms for each in blocked[Arm.BASELINE]])
+        machine_ms = self._machine_ms() if all(blocked.values()) else 0.0
+        limit = limit_ms([each.late_ms for each in blocked[Arm.BASELINE]], machine_ms)
         kept = {arm: [each for each in of if each.silent_ms > limit] for arm, of in blocked.items()}
         for arm, of in kept.items():
             able = _apart([each for each in of if each.may_retry])
             self._collector.count(BLOCKED, str(arm), "", BLOCKED, n=len(able))
             self._collector.count(RETRIED, str(arm), "", RETRIED, n=sum(each[0].is_retried for each in able))
         delays = [[_delay(group, arm) for group in _apart(kept[arm])] for arm in Arm]
-        chance = chance_of_delays(*delays)
+        chance = chance_of_delays(delays[0], delays[1], machine_ms)
         found = {fact.signature for fact in self._collector.differences() if fact.arm == Arm.CANDIDATE}
         if chance <= ERROR_BUDGET and OUTLASTED_TIMEOUT.name not in found:  # the exact answer says the same
             late = sum(delay > limit for delay in delays[1])
@@ -83,7 +86,7 @@ class SilentBrokers(TableObserver):
                 f"{late} of {len(delays[1])} longer, by up to {max(delays[1]):,.0f} ms (p = {chance:.2g})",
             )
         ordered = [[each.late_ms for each in kept[arm]] for arm in Arm]
-        if grows(*ordered):
+        if grows(ordered[0], ordered[1], machine_ms):
             self._differ(
                 WAITS_LONGER_EACH_TIME,
                 kept[Arm.CANDIDATE],
@@ -91,6 +94,16 @@ class SilentBrokers(TableObserver):
                 f" {max(ordered[0]):,.0f} ms beyond the timeout",
                 f"{len(ordered[1])} waits, the last third {growth_ms(ordered[1]):,.0f} ms longer than the first",
             )
+
+    def _machine_ms(self) -> float:
+        """What the slowest in a hundred of the quicker arm's sends in calm took."""
+        periods = FaultPeriods.of(self._context.times.faults, self._context.entry.settings)
+        slowest = []
+        for arm in Arm:
+            sends = self._context.sends(arm)
+            calm = sends.went_well & ~periods.hold_many(sends.start, sends.end)
+            slowest.append(slowest_in_a_hundred((sends.end - sends.start)[calm]))
+        return min(slowest) / NS_PER_MS
 
     def _differ(self, signature: Signature, blocked: Sequence[Blocked], expected: str, observed: str) -> None:
         """Note a difference at the candidate's latest timeout."""

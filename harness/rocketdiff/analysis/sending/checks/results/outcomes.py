@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.fault_windows import FaultPeriods, outlasts
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
-from rocketdiff.analysis.sending.checks.results.slower_sends import SlowerSends
+from rocketdiff.analysis.sending.checks.results.refusals import refusal_of
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.causes import Cause
@@ -46,7 +46,12 @@ MET, ENDED = "outcomes.met", "outcomes.ended"
 """Tallies of a situation, and of its bad end."""
 
 CROWDED = "outcomes.crowded"
-"""Tally of sends in calm, failed by the machine or not."""
+"""Tally of sends in calm, by the end for which a crowded machine or broker may be the cause."""
+
+NOT_FAILED = "not failed"
+
+REFUSED_BY_BROKER = "outcomes.refused-by-broker"
+"""Tally of sends in calm that failed by a broker's answer, by its code."""
 
 CALM, FAULTS = "calm", "faults"
 
@@ -91,7 +96,6 @@ class Outcomes(CaseObserver):
         ]
         self._waits_for_slave = topology_named(context.entry.topology).waits_for_slave
         self._nodes = {master_of(fault.node) for fault in faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
-        self._slower = SlowerSends.of(context)
         self._periods = FaultPeriods.of(faults, context.entry.settings)
         self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
@@ -110,17 +114,19 @@ class Outcomes(CaseObserver):
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
                 self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
         for (name, arm), due in self._calm.items():
-            self._collector.count(MORE, str(arm), CALM, name, n=_moments(due))
+            self._collector.count(MORE, str(arm), CALM, name, n=moments_of(due))
 
     def _require_cause(self, send: AlignedSend, side: SendView, row: Send) -> None:
         if row.error == NEVER_CALLED_BACK or self._context.confuses_answers(side):
             return
         causes = list(self._causes_of(side, row))
         if self._periods.at(row.start_ns, row.end_ns) is None:
-            crowded = any(cause is Cause.MACHINE for cause, _, _ in causes)
-            self._collector.count(CROWDED, str(side.arm), CALM, "failed" if crowded else "not failed")
+            crowded = next((end for cause, _, end in causes if cause is Cause.MACHINE), NOT_FAILED)
+            self._collector.count(CROWDED, str(side.arm), CALM, crowded)
         other = send.side(Arm.CANDIDATE if side.arm is Arm.BASELINE else Arm.BASELINE)
         for cause, attempt, end in causes:
+            if attempt is None and refusal_of(side) is not None:
+                continue  # ``refusals`` compares it
             if cause is Cause.NONE and not _ended_so(other, attempt, end):
                 where = "" if attempt is None else f" at {side.attempts[attempt].broker}"
                 self._differ(
@@ -228,10 +234,10 @@ class Outcomes(CaseObserver):
         period = next((period for period in periods if period is not None), None)
         phase = CALM if period is None else FAULTS
         befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
-        for arm in self._slower.held_up(send, rows, is_calm=period is None):
-            befell[arm].add(HELD_UP)
         for arm, row in rows.items():
             self._collector.count(NAME, str(arm), phase, "sends")
+            if (code := _answered_code(row)) is not None:
+                self._collector.count(REFUSED_BY_BROKER, str(arm), phase, f"code {code}")
             for what in sorted(befell[arm]) if befell[arm] else ():
                 self._collector.count(NAME, str(arm), phase, what)
                 if period is not None:
@@ -263,7 +269,8 @@ class Outcomes(CaseObserver):
         )
 
 
-def _moments(due: Sequence[int]) -> int:
+def moments_of(due: Sequence[int]) -> int:
+    """Return in how many moments sends were due: those near each other share a cause."""
     last = began = -MOMENT_NS
     moments = 0
     for due_ns in sorted(due):
@@ -300,8 +307,16 @@ def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
     return outlasts(fault, fault.proven_ns, attempt.start_ns, attempt.end_ns)
 
 
+def _answered_code(row: Send) -> int | None:
+    """The code of a broker's answer by which a send failed; else None."""
+    if row.error is None or may_be(row.error, "MQBrokerException"):
+        return None if row.error is None else row.code
+    last = row.attempts[-1] if row.attempts else None
+    return last.code if last is not None and may_be(last.error, "MQBrokerException") else None
+
+
 def _befell(side: SendView, row: Send) -> Iterator[str]:
-    if row.error is not None and row.error != NEVER_CALLED_BACK:
+    if row.error is not None and row.error != NEVER_CALLED_BACK and refusal_of(side) is None:
         yield FAILED
     if len(side.copies or ()) > 1:
         yield TWICE

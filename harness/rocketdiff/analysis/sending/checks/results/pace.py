@@ -12,11 +12,8 @@ calm here: a client that knows its topic needs no route.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -24,8 +21,6 @@ from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import SendCheck, TableObserver
 from rocketdiff.analysis.sending.checks.results.moments import (
     FEWEST_SLOW,
-    Mask,
-    Sends,
     SlowMoments,
     Timed,
     beside_faults,
@@ -33,17 +28,15 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     moment_ns,
     slow_moments,
 )
-from rocketdiff.analysis.sending.sends import attempts_by_send
+from rocketdiff.analysis.sending.checks.results.same_faults import SameFaults
+from rocketdiff.analysis.sending.send_arrays import Sends
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import SLOWER
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.traces.manifest import ResourceSample
-from rocketdiff.traces.schema import TableName
 
 NAME = "pace"
 
@@ -80,7 +73,7 @@ class Pace(TableObserver):
 
     def finish(self) -> None:
         """Count the moments, and note at most one difference for each time."""
-        arms = {arm: self._sends(arm) for arm in Arm}
+        arms = {arm: self._context.sends(arm) for arm in Arm}
         if not all(sends.number.size for sends in arms.values()):
             return
         self._compare_all(arms)
@@ -163,30 +156,6 @@ class Pace(TableObserver):
             observed=observed,
         )
 
-    def _sends(self, arm: Arm) -> Sends:
-        trace = self._context.trace
-        table = trace.table(TableName.SENDS, arm)
-        number, thread, due, start, end = (
-            table.column(name).to_numpy() for name in ("send", "thread", "due_ns", "start_ns", "end_ns")
-        )
-        brokers: Any = table.column("broker").unify_dictionaries().combine_chunks()
-        return Sends(
-            number=number,
-            thread=thread,
-            due=due,
-            start=start,
-            end=end,
-            broker=brokers.indices.fill_null(-1).to_numpy(),
-            brokers=tuple(brokers.dictionary.to_pylist()),
-            went_well=_is_one_of(table.column("outcome"), Outcome.OK) & (attempts_by_send(trace, arm)[number] <= 1),
-            waits=~_is_one_of(table.column("mode"), SendMode.ASYNC, SendMode.ONEWAY),
-        )
-
-
-def _is_one_of(column: Any, *words: str) -> Mask:
-    """Return where a column has one of these words."""
-    return np.asarray(pc.is_in(column, value_set=pa.array(words)).to_numpy(), dtype=np.bool_)
-
 
 def _lost_ns(arms: Mapping[Arm, Sends], timed: Mapping[Arm, Timed], found: SlowMoments) -> float:
     """How far the candidate was behind in the worst moment, or how much longer its sends took in all, if that is more."""
@@ -241,4 +210,4 @@ def _measures(facts: CaseFacts) -> Iterator[Measure]:
             yield Measure(f"median-delay-in-calm {arm}", delay_ms, "ms", sends)
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Pace,), evaluate=evaluate)
+CODE: SendCheck = CheckCode(NAME, observers=(Pace, SameFaults), evaluate=evaluate)

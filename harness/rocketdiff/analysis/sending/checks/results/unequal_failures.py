@@ -1,25 +1,29 @@
 """
-Do asynchronous sends fail as often as the other client's during the same long pauses?
+Do sends fail as often as the other client's during the same long pauses?
 
 With few pauses, counts by spell decide nothing (``outcomes.MORE``). Asynchronous sends keep to the plan, so equally many of both
 arms are due during a pause, and one due a timeout before its end fails if it goes to the paused broker. Which do is the luck
 of a rotation, which scatters less than Fisher's test assumes. What the sends of a pause have in common (a connection closed in
 one arm only) is allowed for by FAR_APART. It gates as part of the check ``outcomes``, whichever client fails more.
 
-Not asked behind proxies, whose clients back off at random. Not found: fewer than about a dozen failures of a case, fewer
-than FAR_APART times as many as the other's, and failures of calls that wait. Their thread is blocked, so each arm has a
-few in a pause by luck: seen of faithful clients, 11 against 5 in eight pauses of 600 ms.
+A call that waits blocks its thread until its timeout, so how many a thread loses to a pause is luck, up to the number of
+timeouts that fit in it (seen of faithful clients: 11 against 5 in eight pauses of 600 ms). Only failures beyond them count: of
+a client that fails at once because an earlier send failed, say.
+
+Not asked behind proxies, whose clients back off at random. Not found: fewer than about a dozen failures of a case, and fewer
+than FAR_APART times as many as the other's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy
 
+from rocketdiff.analysis.fault_windows import FOREVER_NS
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.checks.results.moments import Ints, Mask
+from rocketdiff.analysis.sending.send_arrays import Ints, Mask
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK
 from rocketdiff.core.sends.plan import SendMode
@@ -37,6 +41,8 @@ costs it the sends of one timeout; a fault table that learns a second later, tho
 ERROR_BUDGET = 1e-5
 """Probability of a false alarm of a case. A run has a few cases with asynchronous sends and long pauses."""
 
+Span = tuple[int, int]
+
 Failures = tuple[int, int]
 """Sends that were due during a pause, and how many of them failed."""
 
@@ -48,19 +54,31 @@ class UnequalFailures(TableObserver):
         """Note at most one difference, at the first send that failed in one arm."""
         if topology_named(self._context.entry.topology).has_proxies:
             return
-        spans = list(self._spans())
-        if not spans:
-            return
-        sends = {arm: self._sends(arm) for arm in Arm}
-        if not all(due.size for due, _, _ in sends.values()):
+        outages = [(each.start_ns, each.end_ns or FOREVER_NS) for each in self._context.times.outages]
+        outages = [span for span in outages if span[1] < FOREVER_NS]
+        timeout_ns = self._context.entry.settings.send_msg_timeout_ms * NS_PER_MS
+        early = [(begin_ns, end_ns - timeout_ns) for begin_ns, end_ns in outages if end_ns - timeout_ns > begin_ns]
+        self._compare([SendMode.ASYNC], early, 0)
+        self._compare([None, SendMode.SYNC], outages, sum(map(self._timeouts_in, outages)))
+
+    def _timeouts_in(self, outage: Span) -> int:
+        """How many calls the threads of an arm can lose to an outage one after another."""
+        settings = self._context.entry.settings
+        cap_ms = settings.send_msg_max_timeout_per_request_ms
+        shortest_ms = min(settings.send_msg_timeout_ms, cap_ms if cap_ms > 0 else settings.send_msg_timeout_ms)
+        return self._context.entry.threads * (2 + (outage[1] - outage[0]) // (shortest_ms * NS_PER_MS))
+
+    def _compare(self, modes: Sequence[SendMode | None], spans: Sequence[Span], luck: int) -> None:
+        sends = {arm: self._sends(arm, modes) for arm in Arm} if spans else {}
+        if not sends or not all(due.size for due, _, _ in sends.values()):
             return
         found = {arm: [_failures(due, failed, span) for span in spans] for arm, (due, failed, _) in sends.items()}
-        if not are_unequal(*found.values()):
+        if not are_unequal(found[Arm.BASELINE], found[Arm.CANDIDATE], luck):
             return
         total = {arm: (sum(n for n, _ in each), sum(n for _, n in each)) for arm, each in found.items()}
         is_more = total[Arm.CANDIDATE][1] > total[Arm.BASELINE][1]
         due, failed, number = sends[Arm.CANDIDATE if is_more else Arm.BASELINE]
-        place = int(np.flatnonzero(failed & _due_in(due, spans[0]))[0])
+        place = int(np.flatnonzero(failed & np.logical_or.reduce([_due_in(due, span) for span in spans]))[0])
         self._collector.differ_at(
             UNEQUAL_FAILURES,
             Arm.CANDIDATE,
@@ -72,17 +90,10 @@ class UnequalFailures(TableObserver):
             observed=f"{_words(total[Arm.CANDIDATE])} (p = {chance(*total.values()):.2g})",
         )
 
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        """From when a broker was stopped until a timeout before it went on, of each long enough pause."""
-        timeout_ns = self._context.entry.settings.send_msg_timeout_ms * NS_PER_MS
-        for outage in self._context.times.outages:
-            if outage.end_ns is not None and outage.end_ns - timeout_ns > outage.start_ns:
-                yield outage.start_ns, outage.end_ns - timeout_ns
-
-    def _sends(self, arm: Arm) -> tuple[Ints, Mask, Ints]:
-        """When each asynchronous send was due, whether it failed, and its number."""
+    def _sends(self, arm: Arm, modes: Sequence[SendMode | None]) -> tuple[Ints, Mask, Ints]:
+        """When each send of these modes was due, whether it failed, and its number."""
         table = self._context.trace.table(TableName.SENDS, arm)
-        found = table.filter(pc.is_in(table.column("mode"), pa.array([SendMode.ASYNC]))).select(
+        found = table.filter(pc.is_in(table.column("mode"), pa.array(modes, pa.string()))).select(
             ["due_ns", "error", "send"]
         )
         failed = [error not in (None, NEVER_CALLED_BACK) for error in found.column("error").to_pylist()]
@@ -90,14 +101,19 @@ class UnequalFailures(TableObserver):
         return due, np.array(failed, dtype=np.bool_), number
 
 
-def are_unequal(baseline: Sequence[Failures], candidate: Sequence[Failures]) -> bool:
-    """True if one arm failed far more often, in each pause in which both did not fail alike. Due and failed by pause."""
+def are_unequal(baseline: Sequence[Failures], candidate: Sequence[Failures], luck: int = 0) -> bool:
+    """
+    True if one arm failed far more often, in each pause in which both did not fail alike. Due and failed by pause.
+
+    luck: how many more the other might have had.
+    """
     signs = {np.sign(one[1] - other[1]) for one, other in zip(baseline, candidate, strict=True)} - {0}
     total = [(sum(n for n, _ in arm), sum(n for _, n in arm)) for arm in (baseline, candidate)]
     if len(signs) != 1 or not all(due for due, _ in total):
         return False
-    shares = sorted(failed / due for due, failed in total)
-    return shares[1] >= FAR_APART * shares[0] and chance(*total) <= ERROR_BUDGET
+    (due, few), many = sorted(total, key=lambda each: each[1] / each[0])
+    few = min(due, few + luck)
+    return many[1] / many[0] >= FAR_APART * few / due and chance((due, few), many) <= ERROR_BUDGET
 
 
 def chance(baseline: Failures, candidate: Failures) -> float:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.units import NS_PER_MS
-from rocketdiff.traces.manifest import ClockAnchor
+from rocketdiff.core.clock import ClockAnchor
 
 EARLY_MS = 100.0
 """
@@ -32,21 +31,18 @@ class Acknowledged:
         row, copy = side.row, _named(side)
         if row is None or copy is None or self._clock is None:
             return
+        began_ms, ended_ms = self._clock.range_ms(row.start_ns, row.end_ns)
         if side.arm is Arm.BASELINE:
-            bound_ms = copy.store_timestamp_ms - self._wall_ms(row.start_ns)
+            bound_ms = copy.store_timestamp_ms - began_ms
             self.bound_clock(copy.broker, bound_ms)
         if copy.broker in self._ahead_ms:
-            late_ms = copy.store_timestamp_ms - self._wall_ms(row.end_ns) - self._ahead_ms[copy.broker]
+            late_ms = copy.store_timestamp_ms - ended_ms - self._ahead_ms[copy.broker]
             if late_ms > EARLY_MS:
                 yield copy, late_ms
 
     def bound_clock(self, broker: str, ahead_ms: float) -> None:
         """Bound how far a broker's clock is ahead, from sends not passed to ``of``."""
         self._ahead_ms[broker] = min(ahead_ms, self._ahead_ms.get(broker, ahead_ms))
-
-    def _wall_ms(self, at_ns: int) -> float:
-        assert self._clock is not None
-        return self._clock.wall_ms + (at_ns - self._clock.monotonic_ns) / NS_PER_MS
 
 
 def _named(side: SendView) -> Copy | None:

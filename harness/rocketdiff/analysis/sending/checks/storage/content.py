@@ -34,7 +34,6 @@ from rocketdiff.core.tables.signatures import (
     SYS_FLAG_DIFFERS,
     Signature,
 )
-from rocketdiff.core.units import NS_PER_MS
 
 NAME = "content"
 UNIQ_KEY = "UNIQ_KEY"
@@ -44,8 +43,8 @@ NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BOR
 
 BORN_CLOCK_MS = 10
 """
-How far outside its call a message's birth may lie: the guard ``clock-steady`` lets the wall clock slip 5 ms against the
-monotonic one, and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
+How far outside its call a message's birth may lie: a wall clock may slip 5 ms unnoticed where its offset was not sampled
+(before 1.10), and three readings are rounded to 1 ms each. A busy machine lengthens the call, not this.
 """
 
 
@@ -120,10 +119,7 @@ class Content(CaseObserver):
         if self._clock is None or side.row is None:
             return
         last_ns = max(side.row.end_ns, *(attempt.end_ns for attempt in side.attempts), 0)
-        begin_ms, end_ms = (
-            self._clock.wall_ms + (at_ns - self._clock.monotonic_ns) / NS_PER_MS
-            for at_ns in (side.row.start_ns, last_ns)
-        )
+        begin_ms, end_ms = self._clock.range_ms(side.row.start_ns, last_ns)
         for copy in copies:
             born_ms = copy.born_timestamp_ms
             if born_ms is None or begin_ms - BORN_CLOCK_MS <= born_ms <= end_ms + BORN_CLOCK_MS:

@@ -26,13 +26,14 @@ from rocketdiff.core.tables.signatures import (
     OTHER_LEVEL,
     Signature,
 )
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 
 NAME = "delay"
 LATENESS = "delay.lateness"
 """Tally of deliveries; its totals are milliseconds."""
 
 DELIVERY_CLOCK_MS = 5
-"""Possible slip of a disciplined wall clock between two readings; the guard ``clock-steady`` detects more."""
+"""Possible slip of a disciplined wall clock between two readings."""
 
 _MS_PER_S = 1_000
 
@@ -84,10 +85,18 @@ class Delay(CaseObserver):
     def _look_at_time(self, send: AlignedSend, side: SendView, kept: Copy, delivered: Copy, level: int) -> None:
         late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
         self._collector.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
-        if late_ms < -DELIVERY_CLOCK_MS:
+        if late_ms < -DELIVERY_CLOCK_MS - self._stepped_ms(side, level):
             self._note(
                 DELIVERED_EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early"
             )
+
+    def _stepped_ms(self, side: SendView, level: int) -> float:
+        """How far the wall clock, by which a broker waits and stores, was set between a send and its delivery."""
+        clock, row = self._context.entry.clock, side.row
+        if clock is None or row is None or not clock.offsets:
+            return 0
+        least, most = clock.offset_range_ns(row.start_ns, row.end_ns + delay_s(level) * NS_PER_S)
+        return (most - least) / NS_PER_MS
 
     def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._collector.differ(signature, send, side, expected=expected, observed=observed)

@@ -125,7 +125,7 @@ class Loss(CaseObserver):
     def _late(self, side: SendView) -> int:
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
-        ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
+        _, ended_ms = self._clock.range_ms(side.row.start_ns, side.row.end_ns)
         return sum(copy.store_timestamp_ms > ended_ms + STORED_LATE_MS for copy in side.copies or ())
 
     def _note(self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:

@@ -2,6 +2,7 @@ package rocketdiff.grpc;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
 import org.apache.rocketmq.client.apis.message.Message;
 import org.apache.rocketmq.client.apis.producer.Producer;
 import org.apache.rocketmq.client.apis.producer.SendReceipt;
@@ -11,11 +12,19 @@ import rocketdiff.line.JsonLine;
 final class AsyncSends {
     private final ConcurrentLinkedQueue<Call> calls = new ConcurrentLinkedQueue<>();
 
-    void send(Producer producer, Message message, long send, int thread, Output output) {
+    /** What making the message or the call throws is the send's end. */
+    void send(Producer producer, Supplier<Message> message, long send, int thread, Output output) {
         Call call = new Call(send, thread, output);
         calls.add(call);
         call.beginNs = System.nanoTime();
-        CompletableFuture<SendReceipt> future = producer.sendAsync(message);
+        CompletableFuture<SendReceipt> future;
+        try {
+            future = producer.sendAsync(message.get());
+        } catch (Throwable e) {
+            call.ended(System.nanoTime(), e);
+            call.returned(System.nanoTime());
+            return;
+        }
         long returnedNs = System.nanoTime();
         future.whenComplete((receipt, error) -> call.ended(System.nanoTime(), error));
         call.returned(returnedNs);

@@ -129,30 +129,29 @@ final class Session extends Thread implements CommandLoop.Session {
     private void sendAll(Producer producer, int thread) {
         for (Map<String, Object> send : plan) {
             if ((Long) send.get("thread") == thread) {
-                Message message = message(send);
                 long dueNs = startNs + (Long) send.get("due_ns");
                 for (long left = dueNs - System.nanoTime(); left > 0; left = dueNs - System.nanoTime()) {
                     LockSupport.parkNanos(left);
                 }
                 if ("async".equals(send.get("mode"))) {
-                    asyncSends.send(producer, message, (Long) send.get("send"), thread, output);
+                    asyncSends.send(producer, () -> message(send), (Long) send.get("send"), thread, output);
                 } else {
-                    sendOne(producer, message, (Long) send.get("send"), thread);
+                    sendOne(producer, send, thread);
                 }
             }
         }
     }
 
-    private void sendOne(Producer producer, Message message, long send, int thread) {
+    private void sendOne(Producer producer, Map<String, Object> send, int thread) {
         Throwable error = null;
         long beginNs = System.nanoTime();
         try {
-            producer.send(message);
+            producer.send(message(send));
         } catch (Throwable e) {
             error = e;
         }
         long endNs = System.nanoTime();
-        output.put(Ended.line(send, thread, beginNs, endNs, error));
+        output.put(Ended.line((Long) send.get("send"), thread, beginNs, endNs, error));
     }
 
     private Message message(Map<String, Object> send) {

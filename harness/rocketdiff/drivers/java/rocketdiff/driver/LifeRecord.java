@@ -1,5 +1,6 @@
 package rocketdiff.driver;
 
+import java.util.Collection;
 import java.util.List;
 import rocketdiff.line.JsonLine;
 
@@ -13,10 +14,10 @@ final class LifeRecord implements Record {
         this.line = line.toString();
     }
 
-    static LifeRecord hello(String version, List<String> capabilities, long pid, long nowNs) {
+    static LifeRecord hello(String version, Collection<String> roles, List<String> capabilities, long pid, long nowNs) {
         StringBuilder out = new StringBuilder();
         new JsonLine(out, "hello").with("protocol", PROTOCOL).with("client", "java").with("version", version)
-            .with("capabilities", capabilities).with("pid", pid).with("clock_ns", nowNs).end();
+            .with("roles", roles).with("capabilities", capabilities).with("pid", pid).with("clock_ns", nowNs).end();
         return new LifeRecord(out);
     }
 
@@ -26,9 +27,9 @@ final class LifeRecord implements Record {
         return new LifeRecord(out);
     }
 
-    static LifeRecord done(int operations) {
+    static LifeRecord done(String counted, int operations) {
         StringBuilder out = new StringBuilder();
-        new JsonLine(out, "done").with("sends", operations).end();
+        new JsonLine(out, "done").with(counted, operations).end();
         return new LifeRecord(out);
     }
 

@@ -5,10 +5,13 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import rocketdiff.driver.consuming.ConsumingRunner;
 import rocketdiff.driver.sending.SendingRunner;
 import rocketdiff.line.CommandLoop;
 
@@ -21,8 +24,12 @@ public final class Main {
     /** Unregistering from a paused broker blocks for seconds; nobody waits for it. */
     private static final long SHUTDOWN_MS = 700;
 
-    private static final Map<String, Function<RecordSink, RoleRunner>> ROLES =
-        Collections.singletonMap("producer", SendingRunner::new);
+    private static final Map<String, Function<RecordSink, RoleRunner>> ROLES = new LinkedHashMap<>();
+
+    static {
+        ROLES.put("producer", SendingRunner::new);
+        ROLES.put("consumer", ConsumingRunner::new);
+    }
 
     private Main() {
     }
@@ -31,7 +38,7 @@ public final class Main {
         RecordWriter writer = new RecordWriter(new FileOutputStream(FileDescriptor.out));
         System.setOut(System.err);
         writer.start();
-        writer.put(LifeRecord.hello(ClientVersion.read(), capabilities(), pid(), System.nanoTime()));
+        writer.put(LifeRecord.hello(ClientVersion.read(), ROLES.keySet(), capabilities(), pid(), System.nanoTime()));
         Session session = new Session(writer, ROLES);
         int status = 0;
         boolean hasTime = false;
@@ -74,8 +81,11 @@ public final class Main {
 
     private static List<String> capabilities() {
         List<String> capabilities = new ArrayList<>(SendingRunner.capabilities());
+        capabilities.addAll(ConsumingRunner.capabilities());
         capabilities.addAll(Security.capabilities());
-        for (String setting : SendingRunner.optionalSettings()) {
+        Set<String> settings = new LinkedHashSet<>(SendingRunner.optionalSettings());
+        settings.addAll(ConsumingRunner.optionalSettings());
+        for (String setting : settings) {
             capabilities.add("setting:" + setting);
         }
         return capabilities;

@@ -13,6 +13,7 @@ import rocketdiff.line.CommandLoop;
 final class Session extends Thread implements CommandLoop.Session {
     /** The role of a setup that names none. */
     private static final String PRODUCER = "producer";
+    private static final String CONSUMER = "consumer";
 
     private final RecordSink sink;
     private final Map<String, Function<RecordSink, RoleRunner>> roles;
@@ -37,6 +38,24 @@ final class Session extends Thread implements CommandLoop.Session {
         runner(PRODUCER).plan(line);
     }
 
+    /** Rules are a consumer's plan; it joins and leaves as often as it is asked. */
+    @Override
+    public void other(String type, Map<String, Object> line) {
+        switch (type) {
+            case "rule":
+                require(!isSetUp, "rules come before setup");
+                runner(CONSUMER).plan(line);
+                break;
+            case "join":
+            case "leave":
+                require(ready, type + " after ready");
+                runner.order(line);
+                break;
+            default:
+                throw new IllegalArgumentException("unknown command: " + line);
+        }
+    }
+
     @Override
     public void setup(Map<String, Object> line) {
         require(!isSetUp, "one setup");
@@ -58,8 +77,10 @@ final class Session extends Thread implements CommandLoop.Session {
             runner.prepare();
             ready = true;
             sink.put(LifeRecord.ready(System.nanoTime()));
-            begin.await();
-            sink.put(LifeRecord.done(runner.run(startNs)));
+            if (runner.awaitsGo()) {
+                begin.await();
+            }
+            sink.put(LifeRecord.done(runner.counted(), runner.run(startNs)));
         } catch (Throwable e) {
             e.printStackTrace();
             sink.put(LifeRecord.failed(runner.stage(), e));

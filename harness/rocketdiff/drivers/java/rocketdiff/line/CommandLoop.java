@@ -20,6 +20,11 @@ public final class CommandLoop {
         void setup(Map<String, Object> line);
 
         void go(Map<String, Object> line);
+
+        /** A command that not every role has. */
+        default void other(String type, Map<String, Object> line) {
+            throw new IllegalArgumentException("unknown command: " + line);
+        }
     }
 
     /** True if it ended with a stop that gives the client time to end by itself. */
@@ -28,7 +33,8 @@ public final class CommandLoop {
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             @SuppressWarnings("unchecked")
             Map<String, Object> command = (Map<String, Object>) JsonReader.read(line);
-            switch (String.valueOf(command.get("type"))) {
+            String type = String.valueOf(command.get("type"));
+            switch (type) {
                 case "plan":
                     session.plan(command);
                     break;
@@ -41,7 +47,7 @@ public final class CommandLoop {
                 case "stop":
                     return command.containsKey("limit_ms");
                 default:
-                    throw new IllegalArgumentException("unknown command: " + line);
+                    session.other(type, command);
             }
         }
         return false;

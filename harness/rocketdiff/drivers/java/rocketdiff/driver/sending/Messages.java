@@ -17,7 +17,11 @@ final class Messages {
         this.idPrefix = run + "/" + topic + "/";
     }
 
-    /** What the plan wants the message to carry. */
+    String id(int send) {
+        return idPrefix + send;
+    }
+
+    /** What the plan wants the message to carry; throws what the client refuses. */
     Message message(PlannedSend plan) {
         Message message = message(plan.send, plan.bodyBytes);
         if (!plan.keys.isEmpty()) {
@@ -37,7 +41,7 @@ final class Messages {
 
     /** A body of bodyBytes, or of the id alone where that is longer. */
     Message message(int send, int bodyBytes) {
-        String id = idPrefix + send;
+        String id = id(send);
         byte[] head = id.getBytes(StandardCharsets.UTF_8);
         byte[] body = Arrays.copyOf(head, Math.max(head.length, bodyBytes));
         Arrays.fill(body, head.length, body.length, PADDING);

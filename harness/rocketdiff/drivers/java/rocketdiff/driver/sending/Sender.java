@@ -55,14 +55,12 @@ final class Sender extends Thread {
 
     /** Over for this thread when the call returns; the rest is told by the client's own threads. */
     private void sendAsync(PlannedSend send) {
-        Message message = messages.message(send);
-        int route = routes.version();
-        MessageQueue target = calls.target(send);
-        AsyncSend async = new AsyncSend(send, route, routes, sink, System.nanoTime());
-        asyncSends.add(send.send, message.getProperty(Messages.ID_PROPERTY), async);
+        AsyncSend async = new AsyncSend(send, routes.version(), routes, sink, System.nanoTime());
+        asyncSends.add(send.send, messages.id(send.send), async);
         Throwable error = null;
         try {
-            calls.sendAsync(send, message, target, AsyncSends.callback(async));
+            Message message = messages.message(send);
+            calls.sendAsync(send, message, calls.target(send), AsyncSends.callback(async));
         } catch (Throwable thrown) {
             // Whatever the client throws is what it did; Errors included.
             error = thrown;
@@ -71,13 +69,13 @@ final class Sender extends Thread {
     }
 
     private void send(PlannedSend send) {
-        Message message = messages.message(send);
         int route = routes.version();
         attempts.sendStarts(send.send);
         SendResult result = null;
         Throwable error = null;
         long callNs = System.nanoTime();
         try {
+            Message message = messages.message(send);
             MessageQueue target = calls.target(send);
             callNs = System.nanoTime();
             result = calls.send(send, message, target);

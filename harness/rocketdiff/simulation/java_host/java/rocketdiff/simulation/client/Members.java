@@ -53,6 +53,10 @@ public final class Members {
         return present(MemberSearch.method(type, name, parameters), "method " + name, type);
     }
 
+    public static Method methodOrNull(Class<?> type, String name, Class<?>... parameters) {
+        return MemberSearch.method(type, name, parameters);
+    }
+
     private static <T> T present(T member, String what, Class<?> type) {
         if (member == null) {
             throw new IllegalStateException("no " + what + " in " + type);

@@ -2,14 +2,18 @@ package rocketdiff.simulation.client;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Requests, responses and exceptions of a release's remoting, by reflection. */
 public final class Protocol {
     public static final int GET_ROUTE = 105;
     /** A property of every message sent here: which send of the script it belongs to. */
     public static final String MARK = "simulated";
+    private static final Pattern MARKED = Pattern.compile(MARK + "\u0001([0-9]+)");
     private static final int SUCCESS = 0;
     private static final int TOPIC_NOT_EXIST = 17;
 
@@ -19,6 +23,7 @@ public final class Protocol {
     private final Method setOpaque;
     private final Method header;
     private final Method response;
+    private final Method body;
     private final Method setBody;
     private final Method addExtField;
     private final Class<?> connectException;
@@ -45,6 +50,7 @@ public final class Protocol {
         setOpaque = Members.method(command, "setOpaque", 1);
         header = Members.method(command, "readCustomHeader", 0);
         response = Members.method(command, "createResponseCommand", int.class, String.class);
+        body = Members.method(command, "getBody", 0);
         setBody = Members.method(command, "setBody", 1);
         addExtField = Members.method(command, "addExtField", 2);
         connectException = release.type("remoting.exception.RemotingConnectException");
@@ -68,17 +74,17 @@ public final class Protocol {
         return (Integer) Members.get(header(sent).queueId, sent);
     }
 
-    /** The mark of the message in a request to send; null if it was not sent by a script. */
+    /** The mark of the message, or of the messages of a batch, in a request to send; null if no script sent it. */
     public String mark(Object request) {
         Object sent = Members.must(header, request);
         String properties = (String) Members.get(header(sent).properties, sent);
-        int at = properties.indexOf(MARK + '\u0001');
-        if (at < 0) {
-            return null;
+        Matcher found = MARKED.matcher(properties);
+        if (found.find()) {
+            return found.group(1);
         }
-        int begin = at + MARK.length() + 1;
-        int end = properties.indexOf('\u0002', begin);
-        return properties.substring(begin, end < 0 ? properties.length() : end);
+        byte[] batch = (byte[]) Members.must(body, request);
+        found = MARKED.matcher(new String(batch, StandardCharsets.ISO_8859_1));
+        return found.find() ? found.group(1) : null;
     }
 
     private Header header(Object sent) {

@@ -13,14 +13,17 @@ public final class Attempt {
     private Long elapsedMs;
     private String outcome;
     private Integer code;
+    /** The request as JSON; null where it is no part of the answer. */
+    private final String request;
 
     /** broker null: the request went to a name server. */
-    public Attempt(String broker, int queueId, boolean vip, long timeoutMs, long beganMs) {
+    Attempt(String broker, int queueId, boolean vip, long timeoutMs, long beganMs, String request) {
         this.broker = broker;
         this.queueId = queueId;
         this.vip = vip;
         this.timeoutMs = timeoutMs;
         this.beganMs = beganMs;
+        this.request = request;
     }
 
     public void ended(String how, long nowMs) {
@@ -85,6 +88,9 @@ public final class Attempt {
         }
         if (vip) {
             out.append(", \"vip\": true");
+        }
+        if (request != null) {
+            out.append(", \"request\": ").append(request);
         }
         out.append('}');
     }

@@ -8,6 +8,9 @@ import rocketdiff.simulation.servers.Network;
 
 /** Which send of the script a request belongs to, and the attempts that its requests are. */
 public final class Attempts {
+    /** Marks of equal length, because the sizes of messages are part of answers. */
+    private static final int FIRST_MARK = 10_000_000;
+
     private final Protocol protocol;
     private final Network network;
     private final Scheduler scheduler;
@@ -21,7 +24,7 @@ public final class Attempts {
 
     /** A mark for a send's message, by which its requests are known again on any thread. */
     String mark(Send send) {
-        String mark = String.valueOf(sends.size());
+        String mark = String.valueOf(FIRST_MARK + sends.size());
         sends.put(mark, send);
         return mark;
     }
@@ -32,9 +35,11 @@ public final class Attempts {
             return null;
         }
         String broker = network.at(address).name;
+        Send send = sends.get(protocol.mark(request));
+        String text = send.showsRequests ? RequestText.of(request, protocol) : null;
         Attempt attempt =
-            new Attempt(broker, protocol.queueId(request), network.isVip(address), timeoutMs, scheduler.nowMs());
-        sends.get(protocol.mark(request)).attempts.add(attempt);
+            new Attempt(broker, protocol.queueId(request), network.isVip(address), timeoutMs, scheduler.nowMs(), text);
+        send.attempts.add(attempt);
         return attempt;
     }
 }

@@ -25,6 +25,10 @@ public final class Send {
     public final Integer selector;
     /** Null: the call without a timeout. */
     public final Long timeoutMs;
+    /** Null: a message whose content does not matter. */
+    public final Content content;
+    /** Whether the answer has its requests. */
+    public final boolean showsRequests;
     public final Callback callback;
     public final long beganMs;
     /** The SendResult that a sync send returned. */
@@ -32,12 +36,15 @@ public final class Send {
     public final List<Attempt> attempts = new ArrayList<>(4);
 
     public Send(
-        Mode mode, String queueBroker, int queueId, Integer selector, Long timeoutMs, Callback callback, long beganMs) {
+        Mode mode, String queueBroker, int queueId, Integer selector, Long timeoutMs, Content content,
+        boolean showsRequests, Callback callback, long beganMs) {
         this.mode = mode;
         this.queueBroker = queueBroker;
         this.queueId = queueId;
         this.selector = selector;
         this.timeoutMs = timeoutMs;
+        this.content = content;
+        this.showsRequests = showsRequests;
         this.callback = callback;
         this.beganMs = beganMs;
     }

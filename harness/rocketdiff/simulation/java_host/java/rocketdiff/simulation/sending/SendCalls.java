@@ -2,28 +2,26 @@ package rocketdiff.simulation.sending;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import rocketdiff.simulation.client.Form;
 import rocketdiff.simulation.client.Members;
-import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
 
 /** Which call of a release's producer each kind of send is. */
 final class SendCalls {
-    private static final byte[] BODY = {'r', 'd'};
-
-    private final Class<?> message;
+    private final Messages messages;
     private final Class<?> queue;
     private final Class<?> callback;
     private final Class<?> selectorType;
     private final Object selector;
     private final Class<?> producer;
-    private final Method putUserProperty;
 
     SendCalls(Release release) {
         producer = ProducerClasses.of(release).producer;
-        message = release.type("common.message.Message");
-        putUserProperty = Members.method(message, "putUserProperty", 2);
+        messages = new Messages(release);
         queue = release.type("common.message.MessageQueue");
         callback = release.type("client.producer.SendCallback");
         selectorType = release.type("client.producer.MessageQueueSelector");
@@ -33,9 +31,11 @@ final class SendCalls {
 
     /** Makes the call; its result, or what it throws, comes out as it is. */
     Object call(Object onProducer, Send send, String mark) throws Throwable {
-        Object sent = Members.make(message, new Class<?>[] {String.class, byte[].class}, SelectionClient.TOPIC, BODY);
-        Members.must(putUserProperty, sent, Protocol.MARK, mark);
-        Form form = new Form().with(message, sent);
+        Object sent = messages.message(send.content, mark);
+        if (send.content != null && send.content.batch > 0) {
+            return batch(onProducer, send, sent, mark);
+        }
+        Form form = new Form().with(messages.type, sent);
         if (send.queueBroker != null) {
             form.with(queue, Members.make(queue, new Class<?>[] {String.class, String.class, int.class},
                 SelectionClient.TOPIC, send.queueBroker, send.queueId));
@@ -49,6 +49,18 @@ final class SendCalls {
             form.with(long.class, send.timeoutMs);
         }
         return form.call(producer, send.mode == Send.Mode.ONEWAY ? "sendOneway" : "send", onProducer);
+    }
+
+    private Object batch(Object onProducer, Send send, Object first, String mark) throws Throwable {
+        List<Object> all = new ArrayList<>(Collections.singletonList(first));
+        while (all.size() < send.content.batch) {
+            all.add(messages.message(send.content, mark));
+        }
+        Method call = Members.methodOrNull(producer, "send", Collection.class);
+        if (call == null) {
+            throw new UnsupportedOperationException("no batch");
+        }
+        return Members.call(call, onProducer, all);
     }
 
     private Object callback(Send.Callback told) {

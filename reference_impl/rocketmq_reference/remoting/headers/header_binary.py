@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from rocketmq_reference.remoting.codes import LanguageCode
 from rocketmq_reference.remoting.errors import RemotingCommandException
-from rocketmq_reference.remoting.header_json import Header
+from rocketmq_reference.remoting.headers.header_json import Header
 
 _FIXED = struct.Struct(">hbhii")
 _SHORT = struct.Struct(">h")

@@ -1,0 +1,35 @@
+"""The pass over one case about consumers: some thousands of deliveries, all of them objects."""
+
+from collections.abc import Collection, Iterator
+
+from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
+from rocketdiff.analysis.consuming.checks.codes import CONSUMING_CODES
+from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.story import story_of
+from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.core.arm import Arm
+
+
+def judge_case(
+    trace: CaseTrace,
+    *,
+    batch_rows: int = BATCH_ROWS,  # noqa: ARG001 - a case of consumers is read at once
+    wanted: Collection[str] | None = None,
+) -> Iterator[CaseFact]:
+    """Yield the facts of one case; see ``CasePass``."""
+    codes = [code for code in CONSUMING_CODES if wanted is None or code.name in wanted]
+    if not any(code.observers for code in codes):
+        return
+    story = story_of(trace)
+    facts = GroupFacts(story)
+    if wanted is None:
+        for fault in trace.faults:
+            facts.note(fault)
+        for arm in Arm:
+            facts.count(
+                "calls", str(arm), "", "", n=len({(each.member, each.call) for each in story.groups[arm].deliveries})
+            )
+    for code in codes:
+        for observe in code.observers:
+            observe(story, facts)
+    yield from facts.facts()

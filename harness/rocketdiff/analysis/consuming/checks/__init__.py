@@ -1,0 +1,1 @@
+"""One question about a group of consumers per file."""

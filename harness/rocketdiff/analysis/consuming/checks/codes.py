@@ -1,0 +1,13 @@
+"""The checks about groups of consumers, in the order of evidence."""
+
+from rocketdiff.analysis.consuming.checks import consumption, delivered, offsets, redelivery, resume_time, retries
+from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
+
+CONSUMING_CODES: tuple[GroupCheck, ...] = (
+    delivered.CODE,
+    redelivery.CODE,
+    retries.CODE,
+    offsets.CODE,
+    resume_time.CODE,
+    consumption.CODE,
+)

@@ -1,0 +1,94 @@
+"""
+Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
+
+Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault the median
+time from a message's storing to its delivery is slow if it is three times the other group's and a quarter of a second more. The unit of the test
+is the second, in both directions, as in a paired comparison of two clients (McNemar).
+"""
+
+from collections import defaultdict
+from statistics import median
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.statistics.significance import exact_mcnemar
+
+NAME = "consumption"
+
+SLOWER, SLOWER_MS = 3.0, 250.0
+ALPHA = 0.001
+"""Chance of an accusation of two equal clients in one case."""
+
+
+def observe(story: CaseStory, facts: GroupFacts) -> None:
+    """Note what this check finds in a case."""
+    for group in story.groups.values():
+        facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.lives))
+        for life in group.lives:
+            if life.join_ns is None or life.error is None or phase_of(story.trace.faults, life.join_ns) != CALM:
+                continue
+            facts.differ(
+                NEVER_JOINED,
+                group,
+                at_ns=life.join_ns,
+                expected=f"member {life.member} to join while nothing is wrong with the cluster",
+                observed=life.error,
+                place=life.error,
+            )
+    _observe_lateness(story, facts)
+
+
+def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
+    late = {arm: _seconds(story, group) for arm, group in story.groups.items()}
+    both = sorted(late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys())
+    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
+        slow = [second for second in both if _is_slower(late[arm][second], late[other][second])]
+        against = sum(_is_slower(late[other][second], late[arm][second]) for second in both)
+        if len(slow) > against and exact_mcnemar(len(slow), against) < ALPHA:
+            own_ms, other_ms = late[arm][slow[0]], late[other][slow[0]]
+            facts.differ(
+                LATER_IN_CALM,
+                story.groups[arm],
+                at_ns=slow[0] * NS_PER_S,
+                expected=f"messages in calm as soon as the other group's: {other_ms:.0f} ms in the median",
+                observed=(
+                    f"{own_ms:.0f} ms; slower in {len(slow)} of {len(both)} seconds without a fault, faster in {against}"
+                ),
+            )
+
+
+def _is_slower(own_ms: float, other_ms: float) -> bool:
+    return own_ms > SLOWER * max(other_ms, 0.0) and own_ms > other_ms + SLOWER_MS
+
+
+def _seconds(story: CaseStory, group: GroupStory) -> dict[int, float]:
+    """Return the median time from storing to delivery in ms, by second of storing, in calm."""
+    clock = story.trace.entry.clock
+    if clock is None:
+        return {}
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for send, deliveries in group.by_send.items():
+        held = story.held_by_send.get(send)
+        first = deliveries[0]
+        if held is None or first.queue.kind is not TopicKind.FED:
+            continue
+        stored_ns = clock.latest_ns(held.store_ms)
+        if phase_of(story.trace.faults, stored_ns) == CALM:
+            found[stored_ns // NS_PER_S].append((first.start_ns - stored_ns) / NS_PER_MS)
+    return {second: median(values) for second, values in found.items()}
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """Return the evidence of one case."""
+    return evidence_of(facts, NAME, "no member of {} was ordered to join")
+
+
+CODE: GroupCheck = CheckCode(NAME, observers=(observe,), evaluate=evaluate)

@@ -1,0 +1,87 @@
+"""Collects the facts of one case about consumers; a difference shows its message in both groups."""
+
+from collections.abc import Mapping
+
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
+from rocketdiff.analysis.fact_collector import FactCollector
+from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import SideExample, StoredAt
+from rocketdiff.core.answers.where import NO_NUMBER
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.signatures import Signature
+from rocketdiff.core.units import NS_PER_MS
+
+CALM, PAUSED, AFTER = "calm", "paused", "after"
+
+
+class GroupFacts(FactCollector):
+    """Facts of one case whose differences are of messages."""
+
+    def __init__(self, story: CaseStory) -> None:
+        trace = story.trace
+        super().__init__(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
+        self._story = story
+
+    def differ(
+        self,
+        signature: Signature,
+        group: GroupStory,
+        *,
+        at_ns: int,
+        expected: str,
+        observed: str,
+        send: int | None = None,
+        delivery: Delivery | None = None,
+        place: str = "",
+        figures: Mapping[str, object] | None = None,
+    ) -> None:
+        """Note a difference. send: the message it is about, None for none; delivery: the one it was seen at."""
+        sides = () if send is None else tuple(self._shown(self._story.groups[arm], send) for arm in Arm)
+        self.note(
+            DifferenceFact(
+                check=signature.check,
+                signature=signature.text(place),
+                arm=str(group.arm),
+                thread=0 if delivery is None else delivery.member,
+                send=NO_NUMBER if send is None else send,
+                attempt=None if delivery is None else delivery.number,
+                phase=phase_of(self._story.trace.faults, at_ns),
+                at_ns=at_ns,
+                weight=sum(len(side.attempts) for side in sides),
+                expected=expected,
+                observed=observed,
+                sides=sides,
+                figures=dict(figures or {}),
+            )
+        )
+
+    def _shown(self, group: GroupStory, send: int) -> SideExample:
+        held = self._story.held_by_send.get(send)
+        stored = () if held is None else (StoredAt(held.queue.broker, held.queue.queue_id, held.queue_offset),)
+        bars = tuple(self._bar(group, each) for each in group.by_send.get(send, ()))
+        return SideExample(str(group.arm), bars, stored=stored)
+
+    def _bar(self, group: GroupStory, each: Delivery) -> LaneAttempt:
+        end_ns = each.start_ns if each.end_ns is None else each.end_ns
+        return LaneAttempt(
+            arm=str(group.arm),
+            thread=each.member,
+            send=each.send or 0,
+            attempt=each.number,
+            broker=each.queue.broker,
+            queue_id=each.queue.queue_id,
+            start_ms=(each.start_ns - self.origin_ns) / NS_PER_MS,
+            end_ms=(end_ns - self.origin_ns) / NS_PER_MS,
+            outcome="ok" if each.result is not None and not each.has_failed else "failed",
+            reason="" if each.result is None else str(each.result),
+        )
+
+
+def phase_of(faults: tuple[FaultRecord, ...], at_ns: int) -> str:
+    """Return whether an instant lies before, within or after the faults of a case."""
+    if not faults or at_ns < min(fault.inject_ns for fault in faults):
+        return CALM
+    over = [fault.heal_ns for fault in faults]
+    return AFTER if all(heal_ns is not None and heal_ns <= at_ns for heal_ns in over) else PAUSED

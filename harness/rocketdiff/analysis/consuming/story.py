@@ -1,0 +1,305 @@
+"""
+What happened in one case, from its sealed tables: what was stored, and each group's deliveries, tenures and offsets.
+
+A tenure is the time for which a member works on a queue. It begins and ends where ``owned`` says, and its first offset is the
+one that the member asked for or was told when it began.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.records.consuming import CallResult, OffsetEvent
+from rocketdiff.traces.schema import TableName
+
+FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
+"""Results after which a message comes again."""
+
+
+LOOK_NS = 40_000_000
+"""Twice the longest time between two looks at the queues that a client works on."""
+
+
+class QueueOf(NamedTuple):
+    """A queue of the fed topic, or of the group's retry topic."""
+
+    kind: TopicKind
+    broker: str
+    queue_id: int
+
+    def __str__(self) -> str:
+        return f"queue {self.queue_id} of {self.broker}{'' if self.kind is TopicKind.FED else f' ({self.kind})'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A message of the fed topic as its broker holds it. send: None if it is none of ours."""
+
+    queue: QueueOf
+    queue_offset: int
+    send: int | None
+    store_ms: int
+    body_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """
+    One message in one call of a listener. number: of the delivery of its message in its group, from 0.
+
+    end_ns, result: None if the call never ended.
+    """
+
+    member: int
+    incarnation: int
+    call: int
+    queue: QueueOf
+    queue_offset: int
+    send: int | None
+    times: int
+    body_ok: bool
+    start_ns: int
+    end_ns: int | None
+    result: CallResult | None
+    delay_level: int | None
+    number: int = 0
+
+    @property
+    def has_failed(self) -> bool:
+        return self.result in FAILED
+
+    def is_finished_by(self, at_ns: int) -> bool:
+        return self.end_ns is not None and self.end_ns <= at_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """until_ns: None if it lasted to the end. first: its first offset, None if unknown; -1 if the broker knew none."""
+
+    member: int
+    incarnation: int
+    queue: QueueOf
+    from_ns: int
+    until_ns: int | None
+    first: int | None
+
+    def covers(self, at_ns: int) -> bool:
+        return self.from_ns <= at_ns and (self.until_ns is None or at_ns < self.until_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """
+    A committed offset. by_ns: when it was known. member: that sent it, None if the broker was asked.
+
+    end: of the queue then, None if not asked.
+    """
+
+    queue: QueueOf
+    by_ns: int
+    value: int
+    member: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedCopy:
+    """A failed message where it waits for its next delivery, or where it ended. place: retry, dead or waiting."""
+
+    place: str
+    send: int | None
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One incarnation of a member; leave_ns: None if it did not leave."""
+
+    member: int
+    incarnation: int
+    join_ns: int | None
+    leave_ns: int | None
+    ended: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class GroupStory:
+    """One arm's group. No slots, because its views are cached."""
+
+    arm: Arm
+    lives: tuple[Life, ...]
+    deliveries: tuple[Delivery, ...]
+    tenures: tuple[Tenure, ...]
+    commits: tuple[Commit, ...]
+    returned: tuple[ReturnedCopy, ...] | None
+    watched_until_ns: int
+
+    @cached_property
+    def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
+        return _grouped(self.deliveries, lambda delivery: delivery.queue)
+
+    @cached_property
+    def by_send(self) -> Mapping[int, tuple[Delivery, ...]]:
+        known = [delivery for delivery in self.deliveries if delivery.send is not None]
+        return _grouped(known, lambda delivery: delivery.send)
+
+    def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
+        return self._tenures.get(queue, ())
+
+    def tenure_at(self, delivery: Delivery) -> Tenure | None:
+        """Return the tenure in which a message was delivered; a call may begin just after its queue was given up."""
+        own = [
+            tenure
+            for tenure in self.tenures_of(delivery.queue)
+            if (tenure.member, tenure.incarnation) == (delivery.member, delivery.incarnation)
+            and tenure.from_ns <= delivery.start_ns
+        ]
+        return own[-1] if own else None
+
+    @cached_property
+    def _tenures(self) -> Mapping[QueueOf, tuple[Tenure, ...]]:
+        return _grouped(self.tenures, lambda tenure: tenure.queue)
+
+
+@dataclass(frozen=True)
+class CaseStory:
+    """held: None if the topic was not read back; else by queue, by offset."""
+
+    trace: CaseTrace
+    held: Mapping[QueueOf, tuple[Held, ...]] | None
+    groups: Mapping[Arm, GroupStory] = field(default_factory=dict)
+
+    @cached_property
+    def held_by_send(self) -> Mapping[int, Held]:
+        found = (each for queue in (self.held or {}).values() for each in queue)
+        return {each.send: each for each in found if each.send is not None}
+
+
+def story_of(trace: CaseTrace) -> CaseStory:
+    """Read the tables of a case about consumers."""
+    held = trace.tables.get((TableName.HELD, None))
+    return CaseStory(
+        trace,
+        None if held is None else _grouped(map(_held, _rows(held)), lambda each: each.queue),
+        {arm: _group(trace, arm) for arm in Arm},
+    )
+
+
+def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
+    returned = trace.tables.get((TableName.RETURNED, arm))
+    polls = list(_rows(trace.table(TableName.COMMITTED, arm)))
+    events = list(_rows(trace.table(TableName.OFFSETS, arm)))
+    deliveries = tuple(_numbered(_deliveries(trace, arm)))
+    seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
+    last_ns = max((*seen_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
+    return GroupStory(
+        arm,
+        tuple(map(_life, _rows(trace.table(TableName.MEMBERS, arm)))),
+        deliveries,
+        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events)),
+        tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
+        None
+        if returned is None
+        else tuple(ReturnedCopy(row["place"], row["send"], row["times"]) for row in _rows(returned)),
+        last_ns,
+    )
+
+
+def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
+    calls = {(row["member"], row["call"]): row for row in _rows(trace.table(TableName.CALLS, arm))}
+    found = []
+    for row in _rows(trace.table(TableName.DELIVERIES, arm)):
+        call = calls[row["member"], row["call"]]
+        found.append(
+            Delivery(
+                member=row["member"],
+                incarnation=call["incarnation"],
+                call=row["call"],
+                queue=_queue(call),
+                queue_offset=row["queue_offset"],
+                send=row["send"],
+                times=row["times"],
+                body_ok=row["body_ok"],
+                start_ns=call["start_ns"],
+                end_ns=call["end_ns"],
+                result=None if call["result"] is None else CallResult(call["result"]),
+                delay_level=call["delay_level"],
+            )
+        )
+    return sorted(found, key=lambda each: (each.start_ns, each.member, each.call, each.queue_offset))
+
+
+def _numbered(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
+    counts: defaultdict[int | None, int] = defaultdict(int)
+    for each in deliveries:
+        yield replace(each, number=counts[each.send])
+        counts[each.send] += 1
+
+
+def _tenures(owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]]) -> Iterator[Tenure]:
+    """Yield tenures as the sets of owned queues change; the query of a new queue comes just before it is owned."""
+    queries: defaultdict[tuple[int, int, QueueOf], list[tuple[int, int]]] = defaultdict(list)
+    for row in events:
+        if row["what"] == OffsetEvent.QUERY and row["value"] is not None:
+            queries[row["member"], row["incarnation"], _queue(row)].append((row["at_ns"], row["value"]))
+    began: dict[tuple[int, int, QueueOf], int] = {}
+
+    def over(key: tuple[int, int, QueueOf], until_ns: int | None) -> Tenure:
+        from_ns = began.pop(key)
+        # An owned set is a look at the client, so that a question may also be seen up to one look later.
+        asked = [value for at_ns, value in queries[key] if at_ns <= from_ns + LOOK_NS]
+        return Tenure(*key, from_ns=from_ns, until_ns=until_ns, first=asked[-1] if asked else None)
+
+    for row in sorted(owned, key=lambda row: (row["at_ns"], row["member"], row["number"])):
+        now = {_queue(queue) for queue in row["queues"]}
+        life = (row["member"], row["incarnation"])
+        for key in [key for key in began if key[0] == life[0] and (key[1] != life[1] or key[2] not in now)]:
+            yield over(key, row["at_ns"])
+        for queue in sorted(now):
+            began.setdefault((*life, queue), row["at_ns"])
+    for key in list(began):
+        yield over(key, None)
+
+
+def _sent(events: Iterable[dict[str, Any]]) -> Iterator[Commit]:
+    for row in events:
+        if row["what"] == OffsetEvent.COMMIT and row["value"] is not None:
+            yield Commit(_queue(row), row["at_ns"], row["value"], member=row["member"])
+
+
+def _answered(polls: Iterable[dict[str, Any]]) -> Iterator[Commit]:
+    for row in polls:
+        if row["answered_ns"] is not None and row["value"] is not None:
+            yield Commit(_queue(row), row["answered_ns"], row["value"], end=row["end"])
+
+
+def _held(row: dict[str, Any]) -> Held:
+    queue = QueueOf(TopicKind.FED, row["broker"], row["queue_id"])
+    return Held(queue, row["queue_offset"], row["send"], row["store_timestamp_ms"], row["body_ok"])
+
+
+def _life(row: dict[str, Any]) -> Life:
+    return Life(
+        row["member"], row["incarnation"], row["join_start_ns"], row["leave_start_ns"], row["ended"], row["error"]
+    )
+
+
+def _queue(row: Mapping[str, Any]) -> QueueOf:
+    return QueueOf(TopicKind(row["kind"]), row["broker"], row["queue_id"])
+
+
+def _rows(table: Any) -> Iterator[dict[str, Any]]:
+    yield from table.to_pylist()
+
+
+def _grouped(items: Iterable[Any], key: Any) -> dict[Any, tuple[Any, ...]]:
+    found: defaultdict[Any, list[Any]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
+    return {name: tuple(group) for name, group in found.items()}

@@ -1,0 +1,69 @@
+"""The sends of an arm as arrays, for questions about all of them at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.sending.sends import attempts_by_send
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.traces.schema import TableName
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sends:
+    """
+    One arm's sends: numbers, threads, times, and the broker that answered, by its place in brokers, -1 for none.
+
+    free: when the call returned. went_well: SEND_OK from the only attempt. waits: the call returns when the answer has come.
+    is_oneway: there is no answer.
+    """
+
+    number: Ints
+    thread: Ints
+    due: Ints
+    start: Ints
+    end: Ints
+    free: Ints
+    broker: Ints
+    brokers: Sequence[str]
+    went_well: Mask
+    waits: Mask
+    is_oneway: Mask
+
+
+def sends_of_arm(trace: CaseTrace, arm: Arm) -> Sends:
+    """Return an arm's sends in the order of its table, by thread and number."""
+    table = trace.table(TableName.SENDS, arm)
+    number, thread, due, start, end = (
+        table.column(name).to_numpy() for name in ("send", "thread", "due_ns", "start_ns", "end_ns")
+    )
+    brokers: Any = table.column("broker").unify_dictionaries().combine_chunks()
+    return Sends(
+        number=number,
+        thread=thread,
+        due=due,
+        start=start,
+        end=end,
+        free=pc.coalesce(table.column("returned_ns"), table.column("end_ns")).to_numpy(),
+        broker=brokers.indices.fill_null(-1).to_numpy(),
+        brokers=tuple(brokers.dictionary.to_pylist()),
+        went_well=is_one_of(table.column("outcome"), Outcome.OK) & (attempts_by_send(trace, arm)[number] <= 1),
+        waits=~is_one_of(table.column("mode"), SendMode.ASYNC, SendMode.ONEWAY),
+        is_oneway=is_one_of(table.column("mode"), SendMode.ONEWAY),
+    )
+
+
+def is_one_of(column: Any, *words: str) -> Mask:
+    """Return where a column has one of these words."""
+    return np.asarray(pc.is_in(column, value_set=pa.array(words)).to_numpy(), dtype=np.bool_)

@@ -1,0 +1,1 @@
+"""What a group of consumers is and does: the plan that both arms' groups get."""

@@ -1,0 +1,117 @@
+"""The group of consumers that each arm has: its members, its listener, and what the listener does with which message."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ListenerKind(StrEnum):
+    """The client's two listeners: messages of a queue in parallel, or one after the other."""
+
+    CONCURRENT = "concurrent"
+    ORDERLY = "orderly"
+
+
+class MessageModel(StrEnum):
+    """Each message to one member of the group, or to each."""
+
+    CLUSTERING = "clustering"
+    BROADCASTING = "broadcasting"
+
+
+class Allocation(StrEnum):
+    """The client's strategies that divide the queues of a topic among the members."""
+
+    AVG = "avg"
+    CIRCLE = "circle"
+    HASH = "hash"
+
+
+class ListenerOutcome(StrEnum):
+    """How a call of the listener ends. LATER: of an orderly listener, to suspend the queue; ACK_INDEX: success up to a message."""
+
+    SUCCESS = "success"
+    LATER = "later"
+    THROW = "throw"
+    NULL = "null"
+    COMMIT = "commit"
+    ROLLBACK = "rollback"
+    ACK_INDEX = "ack-index"
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerRule:
+    """
+    What the listener does with message n if n mod ``every`` is ``offset`` and its reconsume times are below ``tries``.
+
+    The first rule that applies decides, so the outcome depends on number and reconsume times alone.
+    """
+
+    rule: int
+    every: int
+    tries: int
+    outcome: ListenerOutcome
+    offset: int = 0
+    delay_level: int | None = None
+    suspend_ms: int | None = None
+    work_ms: int | None = None
+
+
+class MemberChange(StrEnum):
+    """What a member does at a time of the script."""
+
+    JOIN = "join"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberEvent:
+    """A member joins or leaves, in both arms at the same instant; at_s: after the first due send."""
+
+    at_s: float
+    member: int
+    change: MemberChange
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """
+    The group of each arm.
+
+    work_ms: on a message without a rule. settings, properties: those that a scenario names (``core.tables.consumer_settings``);
+    the client has its own defaults of all others. drain_s: longest wait after the last send and heal for the group to catch up.
+    members: at the start, numbered from 0. membership: events by time.
+    """
+
+    members: int
+    listener: ListenerKind
+    model: MessageModel = MessageModel.CLUSTERING
+    allocation: Allocation = Allocation.AVG
+    rules: tuple[ListenerRule, ...] = ()
+    work_ms: int = 0
+    settings: Mapping[str, int | str] = field(default_factory=dict)
+    properties: Mapping[str, int] = field(default_factory=dict)
+    drain_s: float = 20.0
+    membership: tuple[MemberEvent, ...] = ()
+
+    @property
+    def processes(self) -> int:
+        """Number of members that are ever there."""
+        return max(self.members, *(event.member + 1 for event in self.membership), 1)
+
+    @property
+    def remaining(self) -> tuple[int, ...]:
+        """Members that are there after the last event."""
+        there = set(range(self.members))
+        for event in self.membership:
+            (there.add if event.change is MemberChange.JOIN else there.discard)(event.member)
+        return tuple(sorted(there))
+
+    def is_last_of(self, event: MemberEvent) -> bool:
+        """Return True if no event of this member follows."""
+        return event is [each for each in self.membership if each.member == event.member][-1]
+
+    @property
+    def longest_work_ms(self) -> int:
+        """Longest time of the listener for one message."""
+        return max((rule.work_ms or 0 for rule in self.rules), default=0) + self.work_ms

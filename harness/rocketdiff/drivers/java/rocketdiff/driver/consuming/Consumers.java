@@ -1,0 +1,43 @@
+package rocketdiff.driver.consuming;
+
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.MessageListener;
+import org.apache.rocketmq.client.exception.MQClientException;
+
+/** Makes consumers of one setup that report what they are allocated and what happens to their offsets. */
+final class Consumers {
+    private final ConsumingSetup setup;
+
+    Consumers(ConsumingSetup setup) {
+        this.setup = setup;
+    }
+
+    /** A member of the group. */
+    DefaultMQPushConsumer member(int incarnation, Reports reports, MessageListener listener) throws MQClientException {
+        DefaultMQPushConsumer made = made(setup.group, setup.instance, incarnation, reports, listener);
+        ConsumerSettings.model(made, setup.model);
+        ConsumerSettings.apply(made, setup.client.settings);
+        made.setOffsetStore(WatchedOffsets.of(made, setup.isBroadcasting(), incarnation, reports));
+        made.subscribe(setup.topic, setup.expression);
+        return made;
+    }
+
+    /** The member of the warm group; another instance, so that nothing of it is shared. */
+    DefaultMQPushConsumer warm(Reports reports, MessageListener listener) throws MQClientException {
+        DefaultMQPushConsumer made = made(setup.warmGroup, setup.instance + "-warm", 0, reports, listener);
+        ConsumerSettings.startFrom(made, "first");
+        made.setOffsetStore(WatchedOffsets.of(made, false, 0, reports));
+        made.subscribe(setup.warmTopic, "*");
+        return made;
+    }
+
+    private DefaultMQPushConsumer made(String group, String instance, int incarnation, Reports reports,
+                                       MessageListener listener) {
+        WatchedStrategy strategy = new WatchedStrategy(setup.strategy, incarnation, reports);
+        DefaultMQPushConsumer made = new DefaultMQPushConsumer(group, setup.client.security.hook(null), strategy);
+        made.setNamesrvAddr(setup.client.nameServers);
+        made.setInstanceName(instance);
+        made.setMessageListener(listener);
+        return made;
+    }
+}

@@ -1,0 +1,56 @@
+package rocketdiff.driver.consuming;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import rocketdiff.driver.Fields;
+import rocketdiff.driver.Setup;
+
+/** What the runner asks of a member of a group besides what it asks of any client. */
+final class ConsumingSetup {
+    final Setup client;
+    final String instance;
+    final String topic;
+    final String warmTopic;
+    final String group;
+    final String warmGroup;
+    final String listener;
+    final String model;
+    final String strategy;
+    final String expression;
+    final long workMs;
+    final Map<String, Object> properties;
+    private final List<?> bodyBytes;
+
+    @SuppressWarnings("unchecked")
+    ConsumingSetup(Map<String, Object> line) {
+        this.client = new Setup(line);
+        this.instance = Fields.text(line, "instance");
+        this.topic = Fields.text(line, "topic");
+        this.warmTopic = Fields.text(line, "warm_topic");
+        this.group = Fields.text(line, "group");
+        this.warmGroup = Fields.text(line, "warm_group");
+        this.listener = Fields.text(line, "listener");
+        this.model = Fields.text(line, "model");
+        this.strategy = Fields.text(line, "strategy");
+        this.expression = line.containsKey("expression") ? Fields.text(line, "expression") : "*";
+        this.workMs = Fields.number(line, "work_ms");
+        this.properties = line.containsKey("properties")
+            ? (Map<String, Object>) Fields.of(line, "properties", Map.class)
+            : Collections.emptyMap();
+        this.bodyBytes = (List<?>) Fields.of(line, "body_bytes", List.class);
+    }
+
+    boolean isOrderly() {
+        return listener.equals("orderly");
+    }
+
+    boolean isBroadcasting() {
+        return model.equals("broadcasting");
+    }
+
+    /** Planned size of the body of a message, in bytes. */
+    int bodyBytes(int send) {
+        return Math.toIntExact((Long) bodyBytes.get(send % bodyBytes.size()));
+    }
+}

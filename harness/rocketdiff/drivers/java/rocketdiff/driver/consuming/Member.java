@@ -1,0 +1,74 @@
+package rocketdiff.driver.consuming;
+
+import java.util.List;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.exception.MQClientException;
+
+/** One member of the group in all its incarnations; used by one thread. */
+final class Member {
+    private final ConsumingSetup setup;
+    private final Consumers consumers;
+    private final ListenerScript script;
+    private final MessageReader reader;
+    private final Reports reports;
+    private final ScriptedListener.Threads threads = new ScriptedListener.Threads();
+    private int incarnation;
+    private volatile DefaultMQPushConsumer consumer;
+    private QueueTable queues;
+
+    Member(ConsumingSetup setup, List<ListenerRule> rules, Reports reports) {
+        this.setup = setup;
+        this.consumers = new Consumers(setup);
+        this.script = new ListenerScript(rules, setup.workMs);
+        this.reader = new MessageReader(setup);
+        this.reports = reports;
+    }
+
+    /** Starts a new consumer. One whose start throws is kept: its threads may run, until it leaves. */
+    void join() throws MQClientException {
+        require(consumer == null, "a join of a member that is not there");
+        incarnation++;
+        ScriptedListener scripted = new ScriptedListener(incarnation, script, reader, reports, threads);
+        DefaultMQPushConsumer made = consumers.member(incarnation, reports, scripted.listener(setup.isOrderly()));
+        consumer = made;
+        queues = new QueueTable(made, incarnation, reports);
+        queues.start();
+        long startNs = System.nanoTime();
+        Throwable error = null;
+        try {
+            made.start();
+        } catch (MQClientException | RuntimeException e) {
+            error = e;
+        }
+        reports.joined(incarnation, startNs, System.nanoTime(), made.buildMQClientId(), error);
+    }
+
+    /** Shuts the consumer down as an application does. */
+    void leave() throws InterruptedException {
+        require(consumer != null, "a leave of a member that has joined");
+        long startNs = System.nanoTime();
+        Throwable error = null;
+        try {
+            consumer.shutdown();
+        } catch (RuntimeException e) {
+            error = e;
+        }
+        long endNs = System.nanoTime();
+        queues.end();
+        consumer = null;
+        reports.left(incarnation, startNs, endNs, error);
+    }
+
+    void shutdown() {
+        DefaultMQPushConsumer running = consumer;
+        if (running != null) {
+            running.shutdown();
+        }
+    }
+
+    private static void require(boolean condition, String expected) {
+        if (!condition) {
+            throw new IllegalStateException("expected " + expected);
+        }
+    }
+}

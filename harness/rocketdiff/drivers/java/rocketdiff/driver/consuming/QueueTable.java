@@ -1,0 +1,72 @@
+package rocketdiff.driver.consuming;
+
+import java.lang.reflect.InvocationTargetException;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
+import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/** Looks at the queues that the client works on, and reports the set when it has changed. */
+final class QueueTable extends Thread {
+    /** The protocol allows 20 ms. */
+    private static final long LOOK_NS = 10_000_000;
+
+    private final Map<MessageQueue, ProcessQueue> table;
+    private final int incarnation;
+    private final Reports reports;
+    private volatile boolean isOver;
+    private TreeSet<MessageQueue> last = new TreeSet<>();
+
+    QueueTable(DefaultMQPushConsumer consumer, int incarnation, Reports reports) {
+        super("queue-table");
+        setDaemon(true);
+        this.table = tableOf(consumer);
+        this.incarnation = incarnation;
+        this.reports = reports;
+    }
+
+    @Override
+    public void run() {
+        while (!isOver) {
+            look();
+            LockSupport.parkNanos(LOOK_NS);
+        }
+    }
+
+    /** Looks for the last time. */
+    void end() throws InterruptedException {
+        isOver = true;
+        LockSupport.unpark(this);
+        join();
+        look();
+    }
+
+    private synchronized void look() {
+        long atNs = System.nanoTime();
+        TreeSet<MessageQueue> now = new TreeSet<>();
+        for (Map.Entry<MessageQueue, ProcessQueue> each : table.entrySet()) {
+            if (!each.getValue().isDropped()) {
+                now.add(each.getKey());
+            }
+        }
+        if (!now.equals(last)) {
+            last = now;
+            reports.owned(incarnation, atNs, now);
+        }
+    }
+
+    /** Found by name, as its declared type changed at 4.1.0. */
+    @SuppressWarnings("unchecked")
+    private static Map<MessageQueue, ProcessQueue> tableOf(DefaultMQPushConsumer consumer) {
+        try {
+            Object table = RebalanceImpl.class.getMethod("getProcessQueueTable")
+                .invoke(consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl());
+            return (Map<MessageQueue, ProcessQueue>) table;
+        } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
+            throw new IllegalStateException("this client has no table of queues", e);
+        }
+    }
+}

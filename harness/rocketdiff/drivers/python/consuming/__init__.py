@@ -1,0 +1,1 @@
+"""The reference as a member of a consumer group."""

@@ -1,0 +1,169 @@
+"""The reference as a consumer: one incarnation of a member, with its observer and its scripted listener."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
+from rocketdiff.core.records.consuming import ALLOCATIONS, LISTENER, OFFSETS, OWNED, DeliveredMessage, OffsetEvent
+from rocketdiff.core.sends.message import ID_PROPERTY, padded, properties_text
+from rocketdiff.drivers.python.consuming.reports import Reports
+from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
+from rocketdiff.drivers.python.consuming.toys import Defect, honest
+from rocketdiff.drivers.python.sending.reference import access_of
+from rocketdiff.protocol.consuming import MemberSetup
+from rocketmq_reference.api.push_consumer import FIRST_RELEASE, PushConsumer
+from rocketmq_reference.api.settings import ConsumerSettings
+from rocketmq_reference.client.consuming import memory as seen
+from rocketmq_reference.dialects import RELEASES, dialect_of
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
+
+_CLAIMS = (
+    *(ListenerKind.CONCURRENT.value, MessageModel.CLUSTERING.value, ALLOCATIONS, OWNED, OFFSETS),
+    *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
+)
+
+_STRATEGIES = {Allocation.AVG: "AVG", Allocation.CIRCLE: "AVG_BY_CIRCLE", Allocation.HASH: "CONSISTENT_HASH"}
+
+_FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
+
+_OF_A_DELIVERY = frozenset({"MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"})
+"""Properties that a client sets anew at each delivery."""
+
+
+class ScriptedError(Exception):
+    """What a scripted listener throws."""
+
+
+def is_consumer(release: str) -> bool:
+    """Return True if the reference imitates the consumers of a release."""
+    return RELEASES.index(release) >= RELEASES.index(FIRST_RELEASE)
+
+
+def member_capabilities(release: str) -> tuple[str, ...]:
+    """Return what a member of this release can do; nothing before FIRST_RELEASE."""
+    return _CLAIMS if is_consumer(release) else ()
+
+
+def settings_of(setup: MemberSetup) -> ConsumerSettings:
+    """Return the named settings and properties that the reference has; a thread limit is its number of threads."""
+    known = {each.name for each in fields(ConsumerSettings)}
+    named: dict[str, object] = {**setup.settings, **setup.properties}
+    threads = named.pop("consume_thread_max", None) or named.pop("consume_thread_min", None)
+    where = named.pop("consume_from_where", None)
+    values = {name: value for name, value in named.items() if name in known}
+    values |= {} if threads is None else {"consume_thread_nums": threads}
+    values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
+    values |= {"allocation": _STRATEGIES[setup.strategy], "instance_name": setup.instance}
+    return ConsumerSettings(**values)  # type: ignore[arg-type]  # names and values of the tables of settings
+
+
+class MessageReader:
+    """Recognises the fed messages by our own id, and compares each with what was fed and with its first delivery."""
+
+    def __init__(self, setup: MemberSetup) -> None:
+        self._sizes = setup.body_bytes
+        self._prefix = f"{setup.run}/{setup.topic}/"
+        self._first: dict[int, str] = {}
+
+    def read(self, message: StoredMessage, queue_topic: str) -> DeliveredMessage:
+        identity = message.properties.get(ID_PROPERTY, "")
+        number = identity.removeprefix(self._prefix)
+        send = int(number) if number != identity and number.isascii() and number.isdigit() else None
+        size = 0 if send is None else self._sizes[send % len(self._sizes)]
+        return DeliveredMessage(
+            offset=message.queue_offset,
+            times=message.reconsume_times,
+            store_ms=message.store_timestamp_ms,
+            body_ok=send is not None and message.body == padded(identity, size),
+            send=send,
+            topic=None if message.topic == queue_topic else message.topic,
+            key=message.unique_key,
+            origin=message.properties.get("ORIGIN_MESSAGE_ID"),
+            store_host=message.store_host,
+            properties=self._changed(send, message),
+        )
+
+    def _changed(self, send: int | None, message: StoredMessage) -> str | None:
+        kept = {name: value for name, value in message.properties.items() if name not in _OF_A_DELIVERY}
+        now = properties_text(kept)
+        return None if send is None or self._first.setdefault(send, now) == now else now
+
+
+class ReferenceMember:
+    """One incarnation: the consumer, its observer and its listener."""
+
+    def __init__(
+        self,
+        release: str,
+        setup: MemberSetup,
+        rules: Sequence[ListenerRule],
+        incarnation: int,
+        reports: Reports,
+        reader: MessageReader,
+        defect: Defect = honest,
+    ) -> None:
+        self._setup, self._rules = setup, rules
+        self._incarnation, self._reports, self._reader = incarnation, reports, reader
+        self._settings = settings_of(setup)
+        self.consumer = PushConsumer(
+            setup.name_servers,
+            setup.group,
+            dialect_of(release),
+            self._consume,
+            self._settings,
+            self,
+            access=access_of(setup),
+        )
+        self.consumer.subscribe(setup.topic, setup.expression or "*")
+        defect(self.consumer)
+
+    def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
+        strategy = self._settings.allocation
+        self._reports.allocated(self._incarnation, topic, strategy, ids, _pairs(queues), _pairs(share))
+
+    def offset_seen(self, event: seen.OffsetEvent, of: TopicQueue, value: int | None) -> None:
+        self._reports.offset(self._incarnation, OffsetEvent(event.value), _place(of), value)
+
+    def owns(self, queues: Sequence[TopicQueue]) -> None:
+        self._reports.owned(self._incarnation, [_place(of) for of in queues])
+
+    def _consume(
+        self, messages: Sequence[StoredMessage], of: TopicQueue, context: ConsumeContext, /
+    ) -> ConsumeStatus | None:
+        at_ns = time.monotonic_ns()
+        read = [self._reader.read(message, of.topic) for message in messages]
+        call = self._reports.received(self._incarnation, at_ns, _place(of), read)
+        end = end_of(read, self._rules, self._setup.work_ms)
+        if end.work_ms:
+            time.sleep(end.work_ms / 1_000)
+        self._reports.consumed(call, end)
+        return _returned(end, context)
+
+
+def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:
+    if end.delay_level is not None:
+        context.delay_level = end.delay_level
+    if end.ack_index is not None:
+        context.ack_index = end.ack_index
+    match end.outcome:
+        case ListenerOutcome.THROW:
+            raise ScriptedError("the script asks for it")
+        case ListenerOutcome.NULL:
+            return None
+        case ListenerOutcome.LATER:
+            return ConsumeStatus.RECONSUME_LATER
+        case _:
+            return ConsumeStatus.CONSUME_SUCCESS
+
+
+def _place(of: TopicQueue) -> tuple[str, str, int]:
+    return of.topic, of.queue.broker, of.queue.queue_id
+
+
+def _pairs(queues: Sequence[Queue]) -> list[tuple[str, int]]:
+    return [(queue.broker, queue.queue_id) for queue in queues]

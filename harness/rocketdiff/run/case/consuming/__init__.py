@@ -1,0 +1,1 @@
+"""A case about consumers: its topics, groups, feeder, polls, read-back and guards."""

@@ -1,0 +1,250 @@
+"""
+A case about consumers: one topic, fed once, and a group of each arm that consumes it.
+
+The groups join and settle before the feed begins; after the feed and the healing of all faults they catch up and leave.
+"""
+
+import time
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from itertools import chain
+
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.interface import security_of
+from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.core.arm import FEEDER, Arm, Member
+from rocketdiff.core.consuming.plan import GroupPlan
+from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
+from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
+from rocketdiff.core.run_info import Guard
+from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.consuming import MemberSetup
+from rocketdiff.run.case.case_run import CaseRun
+from rocketdiff.run.case.consuming.group_run import GroupRun
+from rocketdiff.run.case.consuming.group_watch import GroupWatch
+from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.joining import Joining
+from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
+from rocketdiff.run.case.consuming.names import CaseNames
+from rocketdiff.run.case.consuming.read_back import returned_rows
+from rocketdiff.run.case.role_run import NotClaimed
+from rocketdiff.run.case.sending.guards import median_lateness_ns
+from rocketdiff.subjects.consuming.claims import why_not_claimed
+from rocketdiff.subjects.consuming.limits import MemberLimits, most_retries
+from rocketdiff.subjects.consuming.talk import ConsumingTalk
+from rocketdiff.subjects.sending.talk import SendingTalk
+from rocketdiff.traces.layout import GROUP_JOURNAL
+from rocketdiff.traces.manifest import GroupEntry
+from rocketdiff.traces.schema import TableName
+
+WARM_MESSAGES = 8
+"""A member's warm-up waits for this many, which load its classes."""
+
+LEAVES_APART_S = 1.0
+"""The rest of the group takes over before the next member leaves."""
+
+_LOOK_S = 0.1
+
+
+class ConsumingRun:
+    """The consumer's part of a case; see ``RoleRun``."""
+
+    def __init__(self, run: CaseRun) -> None:
+        assert run.case.scenario.group is not None, "a scenario about consumers has a group"
+        self._run = run
+        self._plan: GroupPlan = run.case.scenario.group
+        self.members: tuple[Member, ...] = (
+            FEEDER,
+            *(Member(arm, number) for arm in Arm for number in range(self._plan.processes)),
+        )
+        self._settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
+        self._caught_up_s: dict[Arm, float | None] = dict.fromkeys(Arm)
+        self._groups: dict[Arm, GroupRun] = {}
+
+    @cached_property
+    def names(self) -> CaseNames:
+        run = self._run
+        brokers = tuple(sorted(node.name for node in run.cluster.brokers))
+        return CaseNames(run.prefix, brokers, run.case.scenario.queues_per_broker)
+
+    def create_topics(self) -> None:
+        """A new group would learn its retry topic after up to 50 s, so it is created before the first member joins."""
+        cluster, names = self._run.cluster, self.names
+        for topic in (names.fed, names.warm, names.feeder_warm):
+            cluster.create_topic(topic, names.queues)
+        for topics in names.groups.values():
+            cluster.create_topic(topics.retry, 1)
+        with channels_to(security_of(cluster)) as channels:
+            for number in range(WARM_MESSAGES):
+                broker = cluster.brokers[number % len(cluster.brokers)]
+                queue_id = number // len(cluster.brokers) % names.queues
+                admin.store_probe(channels, broker.address, queue_id, b"warm", names.warm)
+
+    def require_claims(self) -> None:
+        for member, subject in self._run.programs.items():
+            hello = subject.transcript.hello
+            if member is not FEEDER and hello is not None and (reason := why_not_claimed(self._plan, hello)):
+                raise NotClaimed(reason)
+
+    def silent_members(self) -> Collection[Member]:
+        return ()
+
+    def prepare(self) -> None:
+        """Members and feeder warm up, then the members of both arms join, number by number, and settle."""
+        run, names = self._run, self.names
+        groups = {arm: GroupEntry(topics.group, self._plan.processes) for arm, topics in names.groups.items()}
+        run.directory.form(dict.fromkeys(Arm, names.fed), groups)
+        talks = {member: self._talk(member) for member in self.members if member is not FEEDER}
+        run.each(
+            lambda subject: subject.prepare(
+                SendingTalk(run.case.plan, self._feeder_setup()) if subject.member is FEEDER else talks[subject.member]
+            )
+        )
+        run.each(lambda subject: subject.await_ready())
+        journal = run.stack.enter_context(run.directory.watched(GROUP_JOURNAL))
+        for arm in Arm:
+            subjects = {member.number or 0: run.programs[member] for member in talks if member.arm is arm}
+            own = {member.number or 0: talk for member, talk in talks.items() if member.arm is arm}
+            self._groups[arm] = GroupRun(arm, subjects, own, journal)
+        self._watch = run.stack.enter_context(GroupWatch(run.cluster, names, run.directory))
+        joining = Joining(run, names, self._groups, self._watch, self._limits)
+        self._settled_s = joining.settled_s
+        joining.join_one_by_one(self._plan.members)
+
+    def go(self) -> None:
+        run = self._run
+        assert run.clock is not None
+        run.directory.begin(run.case.plan, clock=run.clock, origin_ns=run.origin_ns)
+        feeder = run.programs[FEEDER]
+        if feeder.broken is None:
+            feeder.go(run.origin_ns)
+        self._script = MembershipThread(self._plan, tuple(self._groups.values()), run.origin_ns)
+        run.stack.callback(self._script.stop)
+
+    def await_end(self) -> None:
+        """Wait for the feeder, whose plan outlasts every fault."""
+        run, feeder = self._run, self._run.programs[FEEDER]
+        while not feeder.await_over(_LOOK_S):
+            run.look_for_deaths()
+            for member, subject in run.programs.items():
+                emit(run.listeners, OperationsEnded(run.directory.number, member, subject.ended))
+        run.ended(FEEDER, feeder)
+        self._script.join()
+
+    def drain_meanwhile(self) -> None:
+        """Both groups catch up, or the scenario's time is over; then the members leave."""
+        began = time.monotonic()
+        began_ns = time.monotonic_ns()
+        while time.monotonic() - began < self._plan.drain_s and None in self._caught_up_s.values():
+            for arm, group in self._groups.items():
+                is_done = self._watch.has_caught_up(arm, began_ns) and group.open_retries(most_retries(self._plan)) <= 0
+                if is_done and self._caught_up_s[arm] is None:
+                    self._caught_up_s[arm] = time.monotonic() - began
+            time.sleep(_LOOK_S)
+        for place, number in enumerate(self._plan.remaining):
+            if place:
+                time.sleep(LEAVES_APART_S)
+            self._leave(number)
+        limits = self._limits
+        self._run.each(lambda subject: subject.await_done(limits.leave_s + limits.call_s + limits.done_s))
+        self._watch.end()
+
+    def report_wire(self) -> None:
+        """No relay stands before members: faults on the wire are refused by the scenario format."""
+
+    def read_back(self) -> None:
+        """Wait until late writes have drained, then read the fed topic and the copies of both groups' failed messages."""
+        run, names = self._run, self.names
+        emit(run.listeners, ReadBackStarted(run.directory.number))
+        retries = [topics.retry for topics in names.groups.values()]
+        body_bytes = run.case.plan.body_bytes
+        try:
+            await_drained(run.cluster, (names.fed, *retries))
+            run.directory.write_read_back(TableName.HELD, None, read_stored(run.cluster, names.fed, body_bytes))
+            for arm, topics in names.groups.items():
+                rows = returned_rows(run.cluster, topics, body_bytes)
+                run.directory.write_read_back(TableName.RETURNED, arm, rows)
+        except (ClusterError, TraceError) as error:
+            run.problems["read-back"] = str(error)
+            return
+        run.is_read_back = True
+
+    def signs_of_life_ns(self) -> Iterable[int]:
+        return chain.from_iterable(group.received_ns() for group in self._groups.values())
+
+    def guards(self) -> tuple[Guard, ...]:
+        return consuming_guards_of(self._measurements)
+
+    def measured(self) -> dict[str, int | float]:
+        return self._measurements.measured()
+
+    def operations(self) -> dict[Arm, int]:
+        return {arm: group.calls for arm, group in self._groups.items()}
+
+    @cached_property
+    def _measurements(self) -> GroupMeasurements:
+        run = self._run
+        sends = run.programs[FEEDER].transcript.sends
+        starts = [group.joined_ns() for group in self._groups.values()]
+        both = set.intersection(*(set(each) for each in starts)) if starts else set()
+        return GroupMeasurements(
+            case_name=str(run.case.id),
+            planned=len(run.case.plan.sends),
+            answered=len(sends),
+            late_ns=median_lateness_ns(run.case.plan, {Arm.BASELINE: sends}, run.origin_ns).get(Arm.BASELINE, 0),
+            apart_ns=max((abs(starts[0][number] - starts[1][number]) for number in both), default=0),
+            settled_s=self._settled_s,
+            caught_up_s=self._caught_up_s,
+        )
+
+    def _leave(self, number: int) -> None:
+        at_ns = time.monotonic_ns() + AHEAD_NS
+        for group in self._groups.values():
+            group.leave(number, at_ns, is_last=True)
+        for arm, group in self._groups.items():
+            try:
+                group.await_left(number, self._limits.leave_s + 1)
+            except SubjectBroken:
+                self._run.ended(Member(arm, number), self._run.programs[Member(arm, number)])
+
+    @cached_property
+    def _limits(self) -> MemberLimits:
+        return MemberLimits.of(self._plan, len(self._run.case.plan.sends), len(self.names.brokers))
+
+    def _talk(self, member: Member) -> ConsumingTalk:
+        run, names, plan = self._run, self.names, self._plan
+        assert member.arm is not None
+        number = member.number or 0
+        setup = MemberSetup(
+            member=number,
+            instance=names.instance(member.arm, number),
+            name_servers=run.relays.name_servers(member),
+            topic=names.fed,
+            warm_topic=names.warm,
+            group=names.groups[member.arm].group,
+            warm_group=names.warm_group(member.arm, number),
+            run=run.directory.run,
+            listener=plan.listener,
+            model=plan.model,
+            strategy=plan.allocation,
+            work_ms=plan.work_ms,
+            body_bytes=run.case.scenario.workload.body_bytes,
+            settings=plan.settings,
+            properties=plan.properties,
+            security=run.relays.security.setup(),
+        )
+        return ConsumingTalk(setup, plan.rules, self._limits)
+
+    def _feeder_setup(self) -> SubjectSetup:
+        run, names = self._run, self.names
+        return SubjectSetup(
+            name_servers=run.cluster.name_server_addresses,
+            topic=names.fed,
+            warm_topic=names.feeder_warm,
+            group=f"{names.prefix}-feeder",
+            run=run.directory.run,
+            settings=run.case.scenario.settings,
+            security=security_of(run.cluster).setup(),
+        )

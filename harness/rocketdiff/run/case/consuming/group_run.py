@@ -1,0 +1,130 @@
+"""The group of one arm while a case runs: its member processes, the orders to them, and what they have said."""
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import OrderedMember
+from rocketdiff.core.records.consuming import (
+    Allocated,
+    CallResult,
+    Consumed,
+    DeliveredMessage,
+    Joined,
+    Owned,
+    Received,
+)
+from rocketdiff.run.case.consuming.settling import LivingMember
+from rocketdiff.subjects.consuming.talk import ConsumingTalk
+from rocketdiff.subjects.subject_process import SubjectProcess
+from rocketdiff.traces.recorder import Recorder
+
+Reported = TypeVar("Reported", Allocated, Consumed, Owned, Received)
+
+
+class GroupRun:
+    """The members of one arm by number. journal: of orders, for one thread."""
+
+    def __init__(
+        self, arm: Arm, subjects: Mapping[int, SubjectProcess], talks: Mapping[int, ConsumingTalk], journal: Recorder
+    ) -> None:
+        self.arm = arm
+        self._subjects, self._talks, self._journal = subjects, talks, journal
+        self._joins: dict[int, int] = {}
+
+    @property
+    def is_broken(self) -> bool:
+        """True if a member broke the protocol."""
+        return any(subject.broken is not None for subject in self._subjects.values())
+
+    def join(self, number: int, at_ns: int) -> None:
+        """Order a member to join at this monotonic time."""
+        subject, talk = self._subjects[number], self._talks[number]
+        if subject.broken is None:
+            self._joins[number] = self._joins.get(number, 0) + 1
+            ordered_ns = time.monotonic_ns()
+            self._note(number, "join", at_ns, ordered_ns)
+            subject.order(lambda: talk.join(at_ns, ordered_ns))
+
+    def leave(self, number: int, at_ns: int, *, is_last: bool) -> None:
+        """Order a member to leave at this monotonic time."""
+        subject, talk = self._subjects[number], self._talks[number]
+        if subject.broken is None:
+            ordered_ns = time.monotonic_ns()
+            self._note(number, "leave", at_ns, ordered_ns)
+            subject.order(lambda: talk.leave(at_ns, ordered_ns, is_last=is_last))
+
+    def await_joined(self, number: int, within_s: float) -> Joined | None:
+        """Return how a join ended; None at the deadline. Raises SubjectBroken."""
+        talk = self._talks[number]
+        self._subjects[number].await_that(lambda: talk.joined is not None, within_s)
+        return talk.joined
+
+    def await_left(self, number: int, within_s: float) -> bool:
+        """Raises SubjectBroken."""
+        talk = self._talks[number]
+        return self._subjects[number].await_that(lambda: talk.has_left, within_s)
+
+    @property
+    def living(self) -> tuple[LivingMember, ...]:
+        """Members that have joined without error and were not ordered to leave."""
+        return tuple(self._living())
+
+    def _living(self) -> Iterable[LivingMember]:
+        for number, talk in self._talks.items():
+            joined = talk.joined
+            if joined is None or joined.error is not None or joined.client_id is None or talk.has_left:
+                continue
+            allocated = {
+                each.topic: each for each in self._reported(number, Allocated) if each.incarnation == joined.incarnation
+            }
+            owned = next((each for each in reversed(self._reported(number, Owned))), None)
+            yield LivingMember(joined.client_id, allocated, owned)
+
+    def open_retries(self, most: int) -> int:
+        """Failed messages that have not come back. most: reconsume times with which a failed message becomes a dead letter."""
+        count = 0
+        for number in self._subjects:
+            ends = {end.call: end for end in self._reported(number, Consumed)}
+            for call in self._reported(number, Received):
+                count -= sum(message.times > 0 for message in call.messages)
+                end = ends.get(call.call)
+                if end is not None and end.delay_level != DEAD_LETTER_LEVEL:
+                    count += sum(message.times < most for message in _failed(call, end))
+        return count
+
+    @property
+    def calls(self) -> int:
+        return sum(subject.ended for subject in self._subjects.values())
+
+    def received_ns(self) -> Iterable[int]:
+        """Yield when each call began."""
+        return (call.at_ns for number in self._subjects for call in self._reported(number, Received))
+
+    def joined_ns(self) -> dict[int, int]:
+        """Return when each member's last call to start began, by number."""
+        return {number: talk.joined.start_ns for number, talk in self._talks.items() if talk.joined is not None}
+
+    def _reported(self, number: int, kind: type[Reported]) -> list[Reported]:
+        found = self._subjects[number].transcript.others.get(kind, [])
+        return [record for record in found if isinstance(record, kind)]
+
+    def _note(self, number: int, what: str, at_ns: int, ordered_ns: int) -> None:
+        order = OrderedMember(self.arm, number, self._joins[number], what, at_ns, ordered_ns)
+        self._journal.line(msgspec.json.encode(order))
+
+
+DEAD_LETTER_LEVEL = -1
+"""A delay level that asks for the dead letters at once."""
+
+_FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
+"""Results of a concurrent listener after which the message comes back."""
+
+
+def _failed(call: Received, end: Consumed) -> tuple[DeliveredMessage, ...]:
+    if end.result in _FAILED:
+        return call.messages
+    return () if end.ack_index is None else call.messages[end.ack_index + 1 :]

@@ -1,0 +1,101 @@
+"""Brings the first members of both groups in, number by number, each time until both groups are settled."""
+
+import time
+from collections.abc import Mapping
+
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.run.case.case_run import CaseRun
+from rocketdiff.run.case.consuming.group_run import GroupRun
+from rocketdiff.run.case.consuming.group_watch import GroupWatch
+from rocketdiff.run.case.consuming.guards import SETTLED_WITHIN_S
+from rocketdiff.run.case.consuming.membership import AHEAD_NS
+from rocketdiff.run.case.consuming.names import CaseNames
+from rocketdiff.run.case.consuming.settling import Queues, why_unsettled
+from rocketdiff.run.case.role_run import NotSettled
+from rocketdiff.subjects.consuming.limits import MemberLimits
+
+SETTLED_FOR_S = 2.0
+"""One minimum interval between rounds (1 s from 5.2.0 on) and one second."""
+
+_LOOK_S = 0.1
+
+
+class Joining:
+    """
+    The joins before the feed begins.
+
+    settled_s: how long each group took to settle after the last join; None until then, missing if a member broke the protocol.
+    """
+
+    def __init__(
+        self, run: CaseRun, names: CaseNames, groups: Mapping[Arm, GroupRun], watch: GroupWatch, limits: MemberLimits
+    ) -> None:
+        self.settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
+        self._run, self._names, self._groups, self._watch, self._limits = run, names, groups, watch, limits
+
+    def join_one_by_one(self, members: int) -> None:
+        """Raises NotSettled."""
+        for number in range(members):
+            self._join(number)
+            self._settle(number + 1)
+
+    def _join(self, number: int) -> None:
+        """Both arms at the same time. A start that threw is left, and tried once more: it may be possibly there."""
+        run = self._run
+        at_ns = time.monotonic_ns() + AHEAD_NS
+        for group in self._groups.values():
+            group.join(number, at_ns)
+        for arm, group in self._groups.items():
+            try:
+                if not self._has_joined(group, number):
+                    raise NotSettled(f"member {number} of {arm} could not start twice, while nothing was faulty")
+            except SubjectBroken:
+                run.ended(Member(arm, number), run.programs[Member(arm, number)])
+
+    def _has_joined(self, group: GroupRun, number: int) -> bool:
+        limits = self._limits
+        for is_again in (False, True):
+            joined = group.await_joined(number, limits.join_s)
+            if joined is not None and joined.error is None:
+                return True
+            if is_again:
+                break
+            group.leave(number, 0, is_last=False)
+            group.await_left(number, limits.leave_s)
+            group.join(number, 0)
+        return False
+
+    def _settle(self, count: int) -> None:
+        """Wait until both groups have been settled for some time, with this number of members."""
+        began = time.monotonic()
+        since: dict[Arm, float] = {}
+        reasons: dict[Arm, str] = {}
+        while len(reasons) < len(Arm) or any(reasons.values()):
+            now = time.monotonic()
+            for arm, group in self._groups.items():
+                if group.is_broken:
+                    reasons[arm] = ""
+                    self.settled_s.pop(arm, None)
+                    continue
+                reasons[arm] = self._why_unsettled(arm, group, count)
+                if reasons[arm]:
+                    since.pop(arm, None)
+                elif now - since.setdefault(arm, now) < SETTLED_FOR_S:
+                    reasons[arm] = f"it has been for less than {SETTLED_FOR_S:g} s"
+                else:
+                    self.settled_s[arm] = now - began
+            if now - began > SETTLED_WITHIN_S:
+                unsettled = "; ".join(f"{arm}: {reason}" for arm, reason in reasons.items() if reason)
+                raise NotSettled(f"the groups were not settled within {SETTLED_WITHIN_S:g} s: {unsettled}")
+            time.sleep(_LOOK_S)
+
+    def _why_unsettled(self, arm: Arm, group: GroupRun, count: int) -> str:
+        topics, members = self._names.groups[arm], group.living
+        if len(members) != count:
+            return f"{len(members)} of {count} members have joined"
+        queues: dict[str, set[tuple[str, int]]] = {topics.fed: set(), topics.retry: set()}
+        for _, topic, broker, queue_id in self._names.queues_of(arm):
+            queues[topic].add((broker, queue_id))
+        whole: dict[str, Queues] = {topic: frozenset(of) for topic, of in queues.items()}
+        return why_unsettled(members, whole, self._watch.listed(arm), self._names.brokers)

@@ -1,0 +1,92 @@
+"""The part ``consumers`` of a scenario file, with which it is about consumers."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome
+from rocketdiff.core.tables.checks import CheckKind, asked_for
+from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROPERTIES, CONSUMER_SETTINGS
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.core.tables.settings import Setting
+from rocketdiff.documents.part import Part
+from rocketdiff.scenario.file_format import ScenarioFile, SuiteName, TolerancePart, Unique
+from rocketdiff.scenario.sending.file_format import Seconds
+
+if TYPE_CHECKING:
+    ListenerName = str
+    AllocationName = str
+    OutcomeName = str
+    GroupCheckName = str
+    GroupDurationCheck = str
+    SettingsPart = Part
+    PropertiesPart = Part
+else:  # closed sets from core
+
+    def _settings(name: str, about: str, table: Mapping[str, Setting], **parts: Any) -> type[Part]:
+        """A mapping with an optional field for each setting."""
+        for each, setting in table.items():
+            parts[each] = (Annotated[int, Field(ge=setting.least, le=setting.most)] | None, None)
+        return create_model(name, __base__=Part, __doc__=about, **parts)
+
+    ListenerName = Literal[tuple(map(str, ListenerKind))]
+    AllocationName = Literal[tuple(map(str, Allocation))]
+    OutcomeName = Literal[tuple(map(str, ListenerOutcome))]
+    GroupCheckName = Literal[asked_for(ClientRole.CONSUMER)]
+    GroupDurationCheck = Literal[asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)]
+    SettingsPart = _settings(
+        "ConsumerSettingsPart",
+        "A consumer's own settings; omitted ones have the client's default.",
+        CONSUMER_SETTINGS,
+        consume_from_where=(Literal[CONSUME_FROM] | None, None),
+    )
+    PropertiesPart = _settings("PropertiesPart", "System properties of the client's process.", CONSUMER_PROPERTIES)
+
+WorkMs = Annotated[int, Field(ge=0, le=60_000)]
+
+
+class RulePart(Part):
+    """What the listener does with message n if n modulo every is offset, at its first deliveries."""
+
+    every: Annotated[int, Field(ge=1, le=1_000_000)]
+    offset: Annotated[int, Field(ge=0, lt=1_000_000)] = 0
+    tries: Annotated[int, Field(ge=1, le=16)]
+    outcome: OutcomeName
+    delay_level: Annotated[int, Field(ge=-1, le=18)] | None = None
+    suspend_ms: Annotated[int, Field(ge=10, le=30_000)] | None = None
+    work_ms: WorkMs | None = None
+
+
+MemberNumber = Annotated[int, Field(ge=0, le=5, description="The first member is 0.")]
+
+
+class MembershipPart(Part):
+    """One member joins or leaves, at_s after the first due send."""
+
+    at_s: Seconds
+    join: MemberNumber | None = None
+    leave: MemberNumber | None = None
+
+
+class ConsumersPart(Part):
+    """The group of each arm."""
+
+    members: Annotated[int, Field(ge=1, le=6)]
+    listener: ListenerName
+    allocation: AllocationName = Allocation.AVG.value
+    settings: SettingsPart = SettingsPart()
+    properties: PropertiesPart = PropertiesPart()
+    work_ms: WorkMs = 0
+    rules: list[RulePart] = []
+    membership: list[MembershipPart] = []
+    drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
+
+
+class ConsumerScenarioFile(ScenarioFile):
+    """A scenario about consumers, whose workload the feeder sends."""
+
+    consumers: ConsumersPart
+    checks: Annotated[list[GroupCheckName], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
+    suites: Annotated[list[SuiteName], Unique] = ["consumers"]
+    tolerances: dict[GroupDurationCheck, TolerancePart] = {}

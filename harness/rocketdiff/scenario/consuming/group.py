@@ -1,0 +1,77 @@
+"""The group that a scenario file states, as a value, and what it asks of a client."""
+
+from dataclasses import dataclass
+
+from rocketdiff.core.consuming.plan import (
+    Allocation,
+    GroupPlan,
+    ListenerKind,
+    ListenerOutcome,
+    ListenerRule,
+    MemberChange,
+    MemberEvent,
+)
+from rocketdiff.core.demand import GroupDemand
+from rocketdiff.documents.part import Part
+from rocketdiff.scenario.consuming.file_format import ConsumersPart, MembershipPart
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWork:
+    """The work of consumers in a scenario."""
+
+    plan: GroupPlan
+
+    def demands(self, queue_counts: tuple[int, ...]) -> tuple[GroupDemand, ...]:  # noqa: ARG002 - any number will do
+        """What a client must have to take part."""
+        return (GroupDemand.of(self.plan),)
+
+    def figures(self) -> dict[str, object]:
+        plan = self.plan
+        return {
+            "members": plan.members,
+            "listener": plan.listener.value,
+            "model": plan.model.value,
+            "allocation": plan.allocation.value,
+            "work_ms": plan.work_ms,
+            "rules": len(plan.rules),
+            "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
+        }
+
+
+def group_of(part: ConsumersPart) -> GroupPlan:
+    """Return the group that a file states."""
+    return GroupPlan(
+        members=part.members,
+        listener=ListenerKind(part.listener),
+        allocation=Allocation(part.allocation),
+        rules=tuple(
+            ListenerRule(
+                rule=number,
+                every=rule.every,
+                tries=rule.tries,
+                outcome=ListenerOutcome(rule.outcome),
+                offset=rule.offset,
+                delay_level=rule.delay_level,
+                suspend_ms=rule.suspend_ms,
+                work_ms=rule.work_ms,
+            )
+            for number, rule in enumerate(part.rules)
+        ),
+        work_ms=part.work_ms,
+        settings=_stated(part.settings),
+        properties={name: int(value) for name, value in _stated(part.properties).items()},
+        drain_s=part.drain_s,
+        membership=tuple(sorted(map(_event, part.membership), key=lambda event: event.at_s)),
+    )
+
+
+def _event(part: MembershipPart) -> MemberEvent:
+    if part.join is not None:
+        return MemberEvent(part.at_s, part.join, MemberChange.JOIN)
+    assert part.leave is not None, "rules require one of both"
+    return MemberEvent(part.at_s, part.leave, MemberChange.LEAVE)
+
+
+def _stated(part: Part) -> dict[str, int | str]:
+    return {name: value for name, value in part.model_dump().items() if value is not None}

@@ -1,0 +1,145 @@
+"""Rules over several fields of a scenario about consumers: what can be learned or proven."""
+
+from collections.abc import Iterator, Sequence
+
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome
+from rocketdiff.core.sends.message import delay_s
+from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultSpec
+from rocketdiff.core.tables.topology import TOPOLOGIES
+from rocketdiff.documents.refusal import refused
+from rocketdiff.documents.yaml_source import Location, YamlSource
+from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile, RulePart
+
+FIRST_FAULT_S = 3.0
+"""The group is settled then, and messages of every queue have been delivered."""
+
+PULL_TIMEOUT_S = (28.0, 33.0)
+"""A pull ends by its own timeout after 30 to 31 s: in the end of such a pause by chance."""
+
+EXPIRES_S = 100.0
+"""Brokers forget a member 120 s after its last heartbeat."""
+
+LONGEST_HEARTBEAT_MS = 60_000
+
+LEAST_STAY_S = 1.0
+"""A start and a shut-down take less, so the next event finds the member where the script has it."""
+
+FIRST_RETRY_LEVEL = 3
+"""The first retry has this level, each further one the next, unless the listener asks for another."""
+
+_ORDERLY_ONLY = (ListenerOutcome.COMMIT, ListenerOutcome.ROLLBACK)
+
+Flaw = tuple[Location, str, str, str]
+"""Place, expected, seen, hint."""
+
+
+def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """Raise UsageError for fields that contradict each other."""
+    for location, expected, seen, hint in (
+        *_of_feed(file),
+        *_of_listener(file),
+        *_of_times(file, faults),
+        *_of_membership(file),
+    ):
+        raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
+
+
+def _of_feed(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    workload, topology = file.workload, TOPOLOGIES[file.topology]
+    if topology.has_proxies:
+        yield ("topology",), "a topology without proxies", file.topology, "consumers of remoting clients need none"
+    is_plain = (workload.call, workload.mode) == ("queue", "sync") and not any(workload.delay_levels)
+    if not is_plain or workload.arguments not in (None, "ascending"):
+        seen = f"call: {workload.call}, mode: {workload.mode}, delay_level: {workload.delay_level}"
+        hint = "the feeder names the queue of each message, so that both arms know where it is"
+        yield ("workload",), "call: queue, mode: sync, arguments ascending, no delay_level", seen, hint
+    brokers = len(topology.broker_letters)
+    if workload.threads != brokers:
+        hint = "a thread a broker: a paused one then holds up only its own messages"
+        yield ("workload", "threads"), f"threads: {brokers}", str(workload.threads), hint
+
+
+def _of_listener(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    consumers = file.consumers
+    is_orderly = consumers.listener == ListenerKind.ORDERLY
+    batch = getattr(consumers.settings, "consume_message_batch_max_size", None) or 1
+    for number, rule in enumerate(consumers.rules):
+        place = ("consumers", "rules", number)
+        if rule.offset >= rule.every:
+            yield (*place, "offset"), f"an offset below every: {rule.every}", str(rule.offset), "no message has it"
+        if not is_orderly and (rule.outcome in _ORDERLY_ONLY or rule.suspend_ms is not None):
+            yield place, "listener: orderly for commit, rollback and suspend_ms", consumers.listener, "choose the other"
+        if is_orderly and (rule.outcome == ListenerOutcome.ACK_INDEX or rule.delay_level is not None):
+            yield place, "listener: concurrent for ack-index and delay_level", consumers.listener, "choose the other"
+        if rule.outcome == ListenerOutcome.ACK_INDEX and batch == 1:
+            hint = "set consume_message_batch_max_size"
+            yield (*place, "outcome"), "calls with several messages for ack-index", "one message a call", hint
+        waits_s = 0 if is_orderly else _retries_s(rule)
+        if waits_s > consumers.drain_s:
+            hint = "raise drain_s, lower tries, or give a delay_level"
+            yield place, f"retries that end within drain_s: {consumers.drain_s:g}", f"{waits_s} s of delays", hint
+
+
+def _retries_s(rule: RulePart) -> int:
+    """Seconds from the first failed delivery to the last retry."""
+    if rule.outcome == ListenerOutcome.SUCCESS or rule.delay_level == -1:
+        return 0
+    levels = [rule.delay_level or FIRST_RETRY_LEVEL + retry for retry in range(rule.tries)]
+    return sum(delay_s(min(level, 18)) for level in levels)
+
+
+def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
+    consumers = file.consumers
+    for fault in faults:
+        if fault.kind in ON_THE_WIRE:
+            hint = "the relay does not read a consumer's requests yet"
+            yield ("faults",), "no faults on the wire of consumers", str(fault.kind), hint
+        if fault.at_s < FIRST_FAULT_S:
+            yield (
+                ("faults",),
+                f"no fault before {FIRST_FAULT_S:g} s",
+                f"{fault.at_s:g} s",
+                "let some messages come first",
+            )
+        least_s, most_s = PULL_TIMEOUT_S
+        if fault.kind in PAUSES and least_s < (fault.for_s or 0) < most_s:
+            hint = "a pull's own timeout of 30 to 31 s would fall into its end by chance"
+            yield ("faults",), f"no pause between {least_s:g} and {most_s:g} s", f"{fault.for_s:g} s", hint
+    heartbeat_ms = getattr(consumers.settings, "heartbeat_broker_interval_ms", None) or 0
+    lasts_s = file.workload.duration_s + consumers.drain_s
+    if heartbeat_ms > LONGEST_HEARTBEAT_MS and lasts_s > EXPIRES_S:
+        expected = f"heartbeat_broker_interval_ms up to {LONGEST_HEARTBEAT_MS} in a case of {lasts_s:g} s"
+        hint = "brokers forget a member 120 s after its last heartbeat"
+        yield ("consumers", "settings", "heartbeat_broker_interval_ms"), expected, str(heartbeat_ms), hint
+
+
+def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Each event must be one of a member that can do it, and somebody must be there at the end."""
+    events = list(enumerate(file.consumers.membership))
+    there = dict.fromkeys(range(file.consumers.members), 0.0)
+    gone: dict[int, float] = {}
+    for number, event in sorted(events, key=lambda each: each[1].at_s):
+        place = ("consumers", "membership", number)
+        if (event.join is None) == (event.leave is None):
+            yield (
+                place,
+                "either join or leave",
+                "both" if event.join is not None else "neither",
+                "write one event an entry",
+            )
+            return
+        member = event.join if event.join is not None else event.leave
+        assert member is not None
+        source, target = (there, gone) if event.join is None else (gone, there)
+        if member in target or (event.join is None and member not in source):
+            seen = f"it {'is there already' if event.join is not None else 'is not there'} at {event.at_s:g} s"
+            yield place, f"an event that member {member} can do", seen, "check the events before it"
+            return
+        if event.at_s - source.pop(member, 0.0) < LEAST_STAY_S:
+            yield (*place, "at_s"), f"{LEAST_STAY_S:g} s between two events of a member", f"{event.at_s:g} s", "move it"
+        target[member] = event.at_s
+        if event.at_s >= file.workload.duration_s:
+            hint = "nothing is fed any more"
+            yield (*place, "at_s"), f"a time before {file.workload.duration_s:g} s", f"{event.at_s:g} s", hint
+    if not there:
+        yield ("consumers", "membership"), "a member that is there at the end", "none", "let one stay, or join again"

@@ -1,0 +1,1 @@
+"""The tables of a case about consumers, and their rows from journals."""

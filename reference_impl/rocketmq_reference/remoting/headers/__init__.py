@@ -1,0 +1,1 @@
+"""Headers of frames in their two encodings."""

@@ -1,0 +1,311 @@
+"""
+Stories about groups of consumers: tables of a case in virtual time, judged and reported to the end.
+
+A feeder stores messages in turn in two queues, one a broker. Each arm has one member, which owns both queues and their retry queues,
+and consumes each message 2 ms after it was stored. Tests change rows of the candidate.
+"""
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pyarrow as pa
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.conclusions import all_evidence, case_facts, plots_of, trace_counts
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.answers.evidence import Analysis
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.tables import TABLES
+from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
+from tests.analysis.synthetic import MACHINE, MS, ORIGIN_NS
+
+BROKERS = ("broker-a", "broker-b")
+CHECKS = ("delivered", "redelivery", "retries", "offsets", "resume-time")
+WALL_MS = 1_795_000_000_000
+EVERY_MS = 100
+COUNT = 200
+END_MS = COUNT * EVERY_MS
+LEAVE_MS = END_MS + 12_000
+
+Row = dict[str, Any]
+
+
+def ns(ms: float) -> int:
+    return ORIGIN_NS + int(ms * MS)
+
+
+def wall(ms: float) -> int:
+    return WALL_MS + int(ms)
+
+
+@dataclass
+class Group:
+    """The rows of one arm."""
+
+    calls: list[Row] = field(default_factory=list)
+    deliveries: list[Row] = field(default_factory=list)
+    owned: list[Row] = field(default_factory=list)
+    offsets: list[Row] = field(default_factory=list)
+    committed: list[Row] = field(default_factory=list)
+    returned: list[Row] = field(default_factory=list)
+    members: list[Row] = field(default_factory=list)
+
+    def deliver(
+        self, send: int, at_ms: float, *, kind: str = "fed", offset: int | None = None, times: int = 0, **row: Any
+    ) -> None:
+        """Add a call with one message; its queue and offset are the message's own unless given."""
+        call = len(self.calls)
+        broker = BROKERS[send % 2]
+        common = {"member": row.pop("member", 0), "call": call}
+        self.calls.append(
+            common
+            | {
+                "incarnation": 1,
+                "thread": 0,
+                "kind": kind,
+                "broker": broker,
+                "queue_id": 0,
+                "start_ns": ns(at_ms),
+                "end_ns": ns(at_ms + 1),
+                "result": "success",
+                "messages": 1,
+            }
+            | {name: row.pop(name) for name in ("result", "end_ns", "delay_level") if name in row}
+        )
+        self.deliveries.append(
+            common
+            | {
+                "place": 0,
+                "send": send,
+                "queue_offset": send // 2 if offset is None else offset,
+                "times": times,
+                "shown_topic": "fed",
+                "store_timestamp_ms": wall(0),
+                "body_ok": True,
+            }
+            | row
+        )
+
+    def own(self, at_ms: float, *queues: str, member: int = 0) -> None:
+        """Note the owned queues: ``a``, ``b``, retry queues ``A``, ``B``."""
+        shown = [
+            {"kind": "fed" if name.islower() else "retry", "broker": f"broker-{name.lower()}", "queue_id": 0}
+            for name in queues
+        ]
+        number = sum(row["member"] == member for row in self.owned) + 1
+        self.owned.append({"member": member, "number": number, "incarnation": 1, "at_ns": ns(at_ms), "queues": shown})
+
+    def offset(self, what: str, at_ms: float, broker: str, value: int | None, *, member: int = 0) -> None:
+        number = sum(row["member"] == member for row in self.offsets) + 1
+        self.offsets.append(
+            {
+                "member": member,
+                "number": number,
+                "incarnation": 1,
+                "at_ns": ns(at_ms),
+                "what": what,
+                "kind": "fed",
+                "broker": broker,
+                "queue_id": 0,
+                "value": value,
+            }
+        )
+
+    def answer(self, at_ms: float, broker: str, value: int | None) -> None:
+        """A broker is asked for the committed offset."""
+        self.committed.append(
+            {
+                "poll": len(self.committed),
+                "asked_ns": ns(at_ms - 1),
+                "answered_ns": ns(at_ms),
+                "kind": "fed",
+                "broker": broker,
+                "queue_id": 0,
+                "value": value,
+                "end": COUNT // 2,
+            }
+        )
+
+    def copy(self, place: str, send: int, times: int) -> None:
+        self.returned.append(
+            {
+                "place": place,
+                "broker": BROKERS[send % 2],
+                "queue_id": 0,
+                "queue_offset": len(self.returned),
+                "send": send,
+                "times": times,
+                "store_timestamp_ms": wall(0),
+                "born_timestamp_ms": wall(0),
+                "born_host": "h",
+                "body_ok": True,
+            }
+        )
+
+    def calls_of(self, send: int) -> list[Row]:
+        found = {row["call"] for row in self.deliveries if row["send"] == send}
+        return [row for row in self.calls if row["call"] in found]
+
+    def drop(self, send: int) -> None:
+        """Remove every delivery of a message."""
+        gone = {row["call"] for row in self.deliveries if row["send"] == send}
+        self.calls = [row for row in self.calls if row["call"] not in gone]
+        self.deliveries = [row for row in self.deliveries if row["call"] not in gone]
+
+
+def faithful() -> Group:
+    """Return a group that does everything right; every seventh message fails once, with delay level 1."""
+    group = Group()
+    group.members.append(
+        {
+            "member": 0,
+            "incarnation": 1,
+            "subject": "x",
+            "join_start_ns": ns(-3_000),
+            "join_end_ns": ns(-2_900),
+            "leave_start_ns": ns(LEAVE_MS),
+            "leave_end_ns": ns(LEAVE_MS + 20),
+            "ended": "left",
+        }
+    )
+    for broker in BROKERS:
+        group.offset("query", -1_501, broker, -1)
+    group.own(-1_500, "a", "b", "A", "B")
+    for send in range(COUNT):
+        stored_ms = send * EVERY_MS
+        if send % 7:
+            group.deliver(send, stored_ms + 2)
+        else:
+            group.deliver(send, stored_ms + 2, result="later", delay_level=1)
+            group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 7, times=1)
+            group.copy("retry", send, 1)
+    for at_ms in range(5_000, END_MS + 1, 5_000):
+        for broker in BROKERS:
+            group.answer(at_ms, broker, at_ms // (2 * EVERY_MS))
+    for broker in BROKERS:
+        group.offset("commit", LEAVE_MS + 5, broker, COUNT // 2)
+        group.answer(LEAVE_MS + 500, broker, COUNT // 2)
+    group.own(LEAVE_MS + 10)
+    return group
+
+
+@dataclass
+class Story:
+    """One case. pauses: of broker-b, (from, for) in ms."""
+
+    baseline: Group = field(default_factory=faithful)
+    candidate: Group = field(default_factory=faithful)
+    pauses: tuple[tuple[int, int], ...] = ()
+    guards: tuple[Guard, ...] = ()
+    checks: tuple[str, ...] = CHECKS
+    held: list[Row] = field(
+        default_factory=lambda: [
+            {
+                "broker": BROKERS[send % 2],
+                "queue_id": 0,
+                "queue_offset": send // 2,
+                "send": send,
+                "store_timestamp_ms": wall(send * EVERY_MS),
+                "born_timestamp_ms": wall(send * EVERY_MS),
+                "born_host": "h",
+                "body_ok": True,
+            }
+            for send in range(COUNT)
+        ]
+    )
+
+    def trace(self) -> CaseTrace:
+        tables: dict[tuple[TableName, Arm | None], pa.Table] = {
+            (TableName.HELD, None): _table(TableName.HELD, self.held),
+            (TableName.FAULTS, None): _table(TableName.FAULTS, map(_pause, self.pauses)),
+        }
+        for number, (arm, group) in enumerate(((Arm.BASELINE, self.baseline), (Arm.CANDIDATE, self.candidate))):
+            for name in ("calls", "deliveries", "owned", "offsets", "committed", "returned", "members"):
+                rows = [row | {"arm": number} for row in getattr(group, name)]
+                tables[TableName(name), arm] = _table(TableName(name), rows)
+        return CaseTrace("run", {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}, self.entry(), tables)
+
+    def entry(self) -> CaseEntry:
+        return CaseEntry(
+            number=1,
+            name="consuming/pause-one-of-two/java:5.3.3~acme:1",
+            scenario="consuming/pause-one-of-two",
+            scenario_text="",
+            topology="two-masters",
+            queues_per_broker=1,
+            settings=ClientSettings(),
+            threads=2,
+            sends_planned=COUNT,
+            duration_s=END_MS / 1_000,
+            plan_digest="",
+            checks=self.checks,
+            brokers=BROKERS,
+            status=CaseStatus.COMPLETE,
+            clock=ClockAnchor(ORIGIN_NS, WALL_MS),
+            origin_ns=ORIGIN_NS,
+            guards=self.guards,
+            arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)),
+            role=ClientRole.CONSUMER,
+        )
+
+    def judge(self) -> Ended:
+        """Judge to the verdict, and render the report."""
+        manifest = RunManifest(
+            run="run",
+            rocketdiff="0",
+            created_wall_ms=WALL_MS,
+            seed=1,
+            subjects={Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"},
+            server_release="5.3.3",
+            backend="processes",
+            suite="consumers",
+            machine=MACHINE,
+            cases=(self.entry(),),
+        )
+        summaries = summarise(judge_case(self.trace()))
+        cases = case_facts([manifest], summaries)
+        counts = trace_counts([manifest], cases)
+        analysis = Analysis(evidence=all_evidence(cases), plots=plots_of(cases, summaries.lanes), counts=counts)
+        return judged_to_the_end(cast(RunDirectory, SimpleNamespace(manifest=manifest)), analysis)
+
+    def signatures(self) -> set[str]:
+        """Return the signatures of the divergences, after judging to the end."""
+        return {cluster.signature for cluster in self.judge().document.clusters}
+
+
+def candidate(change: Callable[[Group], None], **story: Any) -> Story:
+    """Return a story whose candidate is changed."""
+    made = Story(**deepcopy(story))
+    change(made.candidate)
+    return made
+
+
+def _pause(pause: tuple[int, int]) -> Row:
+    from_ms, for_ms = pause
+    return {
+        "episode": 0,
+        "kind": FaultKind.PAUSE.value,
+        "node": "broker-b",
+        "inject_ns": ns(from_ms),
+        "injected_ns": ns(from_ms + 1),
+        "proven_ns": ns(from_ms + 10),
+        "heal_ns": ns(from_ms + for_ms),
+        "healed_ns": ns(from_ms + for_ms + 1),
+        "heal_proven_ns": ns(from_ms + for_ms + 10),
+    }
+
+
+def _table(name: TableName, rows: Iterable[Row]) -> pa.Table:
+    return pa.Table.from_pylist([{"case": 1, **row} for row in rows], schema=TABLES[name].schema)

@@ -1,0 +1,252 @@
+"""Each check about groups: defects that it finds, the same story without them, and what it must not accuse."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.run_info import Guard
+from rocketdiff.verdict.judge import RunVerdict
+from tests.analysis.consuming.group_story import (
+    COUNT,
+    END_MS,
+    EVERY_MS,
+    LEAVE_MS,
+    Group,
+    Story,
+    candidate,
+    faithful,
+    ns,
+)
+
+Change = Callable[[Group], None]
+
+
+def test_two_faithful_groups_conform() -> None:
+    """Two groups that do everything right conform, failing listeners included."""
+    judgement = Story().judge().judgement
+    assert (judgement.verdict, judgement.exit_code) == (RunVerdict.CONFORMS, ExitCode.CONFORMS)
+
+
+def loses_some(group: Group) -> None:
+    for send in range(10, COUNT, 10):
+        group.drop(send)
+
+
+def loses_the_end(group: Group) -> None:
+    for send in range(COUNT - 10, COUNT):
+        group.drop(send)
+
+
+def shows_another_body(group: Group) -> None:
+    group.deliveries[50]["body_ok"] = False
+
+
+def swaps_two(group: Group) -> None:
+    rows = {row["send"]: row for row in group.deliveries if row["times"] == 0}
+    rows[31]["send"], rows[33]["send"] = 33, 31
+
+
+def invents_one(group: Group) -> None:
+    group.deliver(1, 9_000, offset=COUNT)
+
+
+def doubles(group: Group) -> None:
+    for send in range(12, COUNT, 12):
+        group.deliver(send, send * EVERY_MS + 30)
+
+
+def doubles_within_a_call(group: Group) -> None:
+    row = next(row for row in group.deliveries if row["send"] == 40)
+    group.deliveries.append(row | {"place": 1})
+
+
+def delivers_again_before_the_end(group: Group) -> None:
+    (call,) = group.calls_of(11)
+    call["end_ns"] = ns(5_000)
+    group.deliver(11, 2_000)
+
+
+def begins_again_from_the_start(group: Group) -> None:
+    group.own(10_000, "a", "A", "B")
+    group.offset("query", 10_999, "broker-b", 0)
+    group.own(11_000, "a", "b", "A", "B")
+
+
+def jumps_to_the_end(group: Group) -> None:
+    for send in range(101, 151, 2):
+        group.drop(send)
+    group.own(10_050, "a", "A", "B")
+    group.offset("query", 15_099, "broker-b", 76)
+    group.own(15_100, "a", "b", "A", "B")
+
+
+def commits_early(group: Group) -> None:
+    (call,) = group.calls_of(51)
+    call["end_ns"] = ns(11_000)
+
+
+def commits_what_comes_later(group: Group) -> None:
+    group.offset("commit", 4_000, "broker-a", 30)
+
+
+def leaves_without_a_commit(group: Group) -> None:
+    group.committed = [row for row in group.committed if row["answered_ns"] < ns(15_000)]
+    for broker in ("broker-a", "broker-b"):
+        group.answer(LEAVE_MS + 500, broker, 50)
+
+
+def commits_backwards(group: Group) -> None:
+    group.answer(12_500, "broker-a", 20)
+    group.committed.sort(key=lambda row: row["answered_ns"])
+    for poll, row in enumerate(group.committed):
+        row["poll"] = poll
+
+
+def forgets_a_failure(group: Group) -> None:
+    group.drop(70)
+    group.deliver(70, 7_002, result="later", delay_level=1)
+    group.returned = [row for row in group.returned if row["send"] != 70]
+
+
+def retries_at_once(group: Group) -> None:
+    for call in group.calls_of(77)[1:]:
+        call["start_ns"], call["end_ns"] = ns(7_900), ns(7_901)
+
+
+def retries_for_ever(group: Group) -> None:
+    group.deliver(77, 12_000, kind="retry", offset=90, times=2)
+
+
+def counts_failures_wrongly(group: Group) -> None:
+    for row in group.deliveries:
+        if row["times"]:
+            row["times"] = 3
+
+
+def delivers_late(group: Group) -> None:
+    for call in group.calls:
+        call["start_ns"] += 400_000_000
+        call["end_ns"] += 400_000_000
+
+
+def never_joins(group: Group) -> None:
+    group.members[0]["error"] = "MQClientException"
+
+
+@pytest.mark.parametrize(
+    ("change", "signature"),
+    [
+        (loses_some, "delivered.never"),
+        (loses_the_end, "delivered.not-yet"),
+        (shows_another_body, "delivered.damaged"),
+        (swaps_two, "delivered.other-message"),
+        (invents_one, "delivered.other-message"),
+        (doubles, "redelivery.without-cause"),
+        (doubles_within_a_call, "redelivery.without-cause"),
+        (delivers_again_before_the_end, "redelivery.without-cause"),
+        (begins_again_from_the_start, "redelivery.below-the-committed-offset"),
+        (jumps_to_the_end, "redelivery.above-the-committed-offset"),
+        (commits_early, "offsets.unfinished-committed"),
+        (commits_what_comes_later, "offsets.unfinished-committed"),
+        (leaves_without_a_commit, "offsets.not-committed"),
+        (commits_backwards, "offsets.went-back"),
+        (forgets_a_failure, "retries.missing"),
+        (retries_at_once, "retries.early"),
+        (retries_for_ever, "retries.too-many"),
+        (counts_failures_wrongly, "retries.other-times"),
+        (delivers_late, "consumption.later"),
+        (never_joins, "consumption.never-joined/MQClientException"),
+    ],
+)
+def test_a_defective_group_is_found(change: Change, signature: str) -> None:
+    """The verdict is 1, and the signature is that of the defect."""
+    ended = candidate(change).judge()
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    assert signature in {cluster.signature for cluster in ended.document.clusters}
+
+
+def hold_broker_b(group: Group, until_ms: int) -> None:
+    """Deliver what broker-b holds from 8 s on at until_ms at the earliest, retries a second later, and commit then."""
+    late = {"fed": (ns(until_ms), ns(until_ms + 1)), "retry": (ns(until_ms + 1_100), ns(until_ms + 1_101))}
+    for call in group.calls:
+        if call["broker"] == "broker-b" and call["start_ns"] >= ns(8_000):
+            start_ns, end_ns = late[call["kind"]]
+            call["start_ns"], call["end_ns"] = max(call["start_ns"], start_ns), max(call["end_ns"], end_ns)
+    for row in group.committed:
+        if row["broker"] == "broker-b" and ns(8_000) < row["answered_ns"] < ns(until_ms):
+            row["value"] = 38
+
+
+def paused(candidate_until_ms: int) -> Story:
+    """Return a case with broker-b paused from 8 to 11 s; the baseline goes on 50 ms later."""
+    story = Story(pauses=((8_000, 3_000),))
+    hold_broker_b(story.baseline, 11_050)
+    hold_broker_b(story.candidate, candidate_until_ms)
+    return story
+
+
+@pytest.mark.parametrize("until_ms", [11_050, 12_000, 15_900])
+def test_a_pause_that_both_groups_wait_out_conforms(until_ms: int) -> None:
+    """After the heal a broker may hold a pull for up to 5 s, in one group and not in the other."""
+    assert not paused(until_ms).signatures()
+
+
+def test_a_group_that_stands_still_after_a_pause_is_found() -> None:
+    """Messages that never come after the heal are found."""
+    story = paused(11_050)
+    for send in range(81, COUNT, 2):
+        story.candidate.drop(send)
+    assert "delivered.not-yet" in story.signatures()
+
+
+def test_a_rebalance_delivers_again_from_the_committed_offset() -> None:
+    """A tenure that ends before its commit lets the next one begin at the committed offset: allowed."""
+
+    def moves(group: Group) -> None:
+        group.own(10_002, "a", "A", "B")
+        group.offset("query", 10_499, "broker-b", 50)
+        group.own(10_500, "a", "b", "A", "B")
+
+    assert not candidate(moves).signatures()
+
+
+def test_the_same_offset_locally_after_a_failed_hand_back_is_allowed() -> None:
+    """A failed message may be consumed again by the same member."""
+
+    def again(group: Group) -> None:
+        group.drop(77)
+        group.returned = [row for row in group.returned if row["send"] != 77]
+        group.deliver(77, 7_702, result="throw")
+        group.deliver(77, 12_750, times=1)
+
+    assert "redelivery.without-cause" not in candidate(again).signatures()
+
+
+def test_a_group_that_never_settled_shows_nothing() -> None:
+    """Without a settled group every check is invalid, whatever it found."""
+    guard = Guard("settled-candidate", held=False, expected="settled within 70 s", seen="not settled", case="c")
+    ended = candidate(loses_some, guards=(guard,)).judge()
+    assert ended.judgement.verdict is RunVerdict.INVALID
+
+
+def test_both_arms_are_judged_by_the_same_rules() -> None:
+    """A defect of the baseline is found too."""
+    story = Story()
+    loses_some(story.baseline)
+    assert story.judge().judgement.exit_code is ExitCode.DIVERGES
+
+
+def test_a_member_that_died_has_not_left() -> None:
+    """Only a member that left must have committed everything."""
+
+    def dies(group: Group) -> None:
+        leaves_without_a_commit(group)
+        group.members[0] |= {"ended": "died", "leave_start_ns": None, "leave_end_ns": None}
+
+    assert "offsets.not-committed" not in candidate(dies).signatures()
+
+
+def test_the_faithful_group_ends_in_time() -> None:
+    """The builder's own times: every retry comes before the member leaves."""
+    assert max(row["end_ns"] for row in faithful().calls) < ns(END_MS + 2_000)

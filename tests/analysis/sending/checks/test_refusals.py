@@ -1,0 +1,109 @@
+"""Whole runs in which a client, or a broker, refuses messages, judged to the exit code."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.stories import CALM, PAUSED, PLAIN
+from tests.analysis.synthetic import ORIGIN_NS, ArmRecords, Change, Pause
+
+NewRun = Callable[..., RunDirectory]
+EndingOf = Callable[..., Ended]
+
+NAME_TAKEN = "The Property<BORN_TIMESTAMP> is used by system, input another please"
+LATER = replace(PLAIN, pauses=(Pause(PAUSED, 3_000, 1_500),), checks=(*PLAIN.checks, "outcomes"))
+UNSENT = {"status": None, "broker": None, "queue_id": None, "queue_offset": None}
+
+
+def refuse(
+    error: str = "RuntimeException", code: int | None = None, cause: str | None = None, *, every: int = 1
+) -> Change:
+    """A client that refuses every n-th message before a request, as long as no fault has begun."""
+
+    def change(records: ArmRecords) -> None:
+        first_ns = ORIGIN_NS + 2_900_000_000
+        hit = {send.send for send in records.sends if send.send % every == 0 and send.start_ns < first_ns}
+        records.attempts = [attempt for attempt in records.attempts if attempt.send not in hit]
+        records.stored = [message for message in records.stored if message.send not in hit]
+        refused = {"error": error, "code": code, "cause": cause, "message": NAME_TAKEN, **UNSENT}
+        records.sends = [replace(send, **refused) if send.send in hit else send for send in records.sends]  # type: ignore[arg-type]
+
+    return change
+
+
+def answered(code: int) -> Change:
+    """A broker that answers every request with a code that is not retried."""
+
+    def change(records: ArmRecords) -> None:
+        ended = {"error": "MQBrokerException", "code": code}
+        records.stored = []
+        records.attempts = [replace(attempt, **ended, status=None) for attempt in records.attempts]  # type: ignore[arg-type]
+        records.sends = [replace(send, **ended, **UNSENT) for send in records.sends]  # type: ignore[arg-type]
+
+    return change
+
+
+SHORT = replace(CALM, sends=70)
+TOO_LARGE = refuse("MQClientException", cause="IllegalArgumentException")
+ALONE, SENT, OTHERWISE = (
+    f"outcomes.{name}" for name in ("refused-before-a-request", "sent-though-refused", "refused-otherwise")
+)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "exit_code", "found"),
+    [
+        (None, refuse(), ExitCode.DIVERGES, [f"{ALONE}/RuntimeException"]),
+        (refuse(), refuse(), ExitCode.CONFORMS, []),
+        (refuse(), None, ExitCode.DIVERGES, [f"{SENT}/RuntimeException"]),
+        (None, refuse(every=9), ExitCode.DIVERGES, [f"{ALONE}/RuntimeException"]),
+        (TOO_LARGE, TOO_LARGE, ExitCode.CONFORMS, []),
+        (TOO_LARGE, refuse("MQClientException", 13), ExitCode.DIVERGES, [f"{OTHERWISE}/MQClientException/code=13"]),
+        (
+            TOO_LARGE,
+            refuse("MQClientException", cause="RuntimeException"),
+            ExitCode.DIVERGES,
+            [f"{OTHERWISE}/MQClientException/cause=RuntimeException"],
+        ),
+        (refuse(), refuse("client-refused"), ExitCode.CONFORMS, []),
+        (answered(13), answered(13), ExitCode.INCONCLUSIVE, []),
+    ],
+    ids=["alone", "both", "sent", "some", "both-batches", "code", "cause", "word", "by-brokers"],
+)
+def test_refused_messages_are_compared(
+    baseline: Change | None,
+    candidate: Change | None,
+    exit_code: ExitCode,
+    found: list[str],
+    new_run: NewRun,
+    ending_of: EndingOf,
+) -> None:
+    """Refusals by the client are compared by class, cause and code; refusals of every message by brokers show nothing."""
+    ended = ending_of(new_run([SHORT], change=candidate, change_baseline=baseline))
+    assert (ended.judgement.exit_code, [cluster.signature for cluster in ended.document.clusters]) == (exit_code, found)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (refuse(), "nothing got through: python:5.3.3 refused all 70 messages (RuntimeException)"),
+        (answered(13), "nothing got through: the brokers refused all 70 messages (code 13)"),
+    ],
+)
+def test_a_report_names_a_case_in_which_nothing_got_through(
+    change: Change, sentence: str, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """A case without a stored message says so, whoever refused, and asks for no relay."""
+    text = ending_of(new_run([SHORT], change=change, change_baseline=change)).text
+    assert sentence in " ".join(text.split())
+    assert "--wire" not in text
+
+
+def test_equal_refusals_before_a_fault_are_no_difference(new_run: NewRun, ending_of: EndingOf) -> None:
+    """Sends without attempts after a fault are compared by the rules, and equal refusals before it are no difference."""
+    some = refuse(every=7)
+    assert ending_of(new_run([LATER], change=some, change_baseline=some)).judgement.exit_code is ExitCode.CONFORMS

@@ -1,0 +1,89 @@
+"""
+Up to 5.1.3, except in 4.9.8, a thread may read its selected queue while another thread's fallback rewrites it.
+
+The list is a0 a1 a2 b0 b1, without retries. Thread 0's a0 fails, so a is avoided. Thread 1's b0 fails at 55.1 ms, so its
+next send, at 55.25 ms, falls back on a, the faster one, and rewrites element 3 from b0 to a1. Thread 0 selected element 3
+just before the failure; its attempt lasts until 57.0 ms.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.producer.replay import replay_for
+from tests.oracle.histories import history, routes
+
+TEXT = (
+    "t1 0 a0 1 | t0 10 a0 0.1 refused ! client/10001 | t1 50 b0 5 refused ! client/10001 | t0 {at} {queue} {lasts} |"
+    " t1 55.25 {after} 1"
+)
+REWRITING = ("4.9.7", "5.1.3")
+
+
+def found(
+    release: str,
+    queue: str,
+    named: str | None = None,
+    *,
+    at: float = 54.9,
+    lasts: str = "2",
+    after: str = "a1",
+) -> list[tuple[int, str]]:
+    """Return differences by send; named: the queue in thread 0's result, if not that of its attempt."""
+    sends = history(TEXT.format(queue=queue, at=at, lasts=lasts, after=after))
+    if named is not None:
+        sends[3] = replace(sends[3], broker=named[0], queue_id=int(named[1:]))
+    settings = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=300, retry_times_when_send_failed=0)
+    judgements = list(replay_for(release, settings, routes("a3 b2")).judge_all(sends))
+    assert all(one.undecided is None for one in judgements)
+    return [(one.send, one.difference.signature) for one in judgements if one.difference is not None]
+
+
+@pytest.mark.parametrize("release", REWRITING)
+@pytest.mark.parametrize("queue", ["b0", "a0", "b1", "a1"])
+def test_a_hook_reads_before_between_or_after_the_two_writes_of_a_rewrite(release: str, queue: str) -> None:
+    """Old, new broker with old queue id, old broker with new queue id (two reads as well), new."""
+    assert found(release, queue) == []
+
+
+@pytest.mark.parametrize("release", REWRITING)
+def test_a_queue_that_the_element_never_was_is_a_difference(release: str) -> None:
+    """No order of reads and writes gives element 3 the id 2; the rest of the trace is explained again."""
+    assert found(release, "a2") == [(3, "avoidance.used-avoided-broker/first")]
+
+
+@pytest.mark.parametrize("queue", ["a0", "b1", "a1", "a2"])
+def test_where_the_fallback_leaves_the_list_alone_nothing_but_the_old_queue_is_explained(queue: str) -> None:
+    """In 4.9.8 the fallback has a queue of its own."""
+    assert found("4.9.8", "b0") == []
+    assert [send for send, _ in found("4.9.8", queue)][:1] == [3]
+
+
+@pytest.mark.parametrize(
+    ("at", "lasts"),
+    [(54.0, "0.5"), (50.9, "300.0 timeout ! client/10002")],
+    ids=["ended before", "waited its whole timeout afterwards"],
+)
+def test_a_rewrite_after_the_reads_does_not_explain_them(at: float, lasts: str) -> None:
+    """An attempt that ended, or waited its whole timeout, has read its queue before the other thread's fallback."""
+    assert [send for send, _ in found("4.9.7", "a1", at=at, lasts=lasts)][:1] == [3]
+
+
+@pytest.mark.parametrize(
+    ("release", "queue", "named", "is_explained"),
+    [
+        ("4.9.7", "b0", "a0", True),
+        ("4.9.7", "b0", "a1", True),
+        ("4.9.7", "a1", "b0", False),
+        ("4.9.7", "b0", "b1", False),
+        ("5.1.3", "b0", "b1", True),
+        ("5.1.3", "a1", "b1", True),
+        ("5.1.3", "b0", "a1", False),
+        ("4.9.8", "b0", "b1", False),
+    ],
+)
+def test_a_result_names_what_was_read_after_the_hook(release: str, queue: str, named: str, is_explained: bool) -> None:
+    """The id is read after the hook; the broker after that (to 4.9.8) or before, with the address (from 5.0.0)."""
+    wrong = [(3, "queue.result-names-other-queue/first")]
+    assert found(release, queue, named) == ([] if is_explained else wrong)

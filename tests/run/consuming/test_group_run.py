@@ -1,0 +1,58 @@
+"""What a group's members have said, counted from scripted transcripts."""
+
+from typing import Any, cast
+
+import pytest
+
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.consuming import CallResult, Consumed, DeliveredMessage, Received
+from rocketdiff.core.records.received import Record
+from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.run.case.consuming.group_run import GroupRun
+
+
+class Subject:
+    """A member process with a transcript."""
+
+    broken = None
+
+    def __init__(self, *records: Record) -> None:
+        self.transcript = Transcript()
+        for record in records:
+            self.transcript.keep(record)
+
+
+def group_of(*records: Record) -> GroupRun:
+    return GroupRun(Arm.BASELINE, cast(Any, {0: Subject(*records)}), {}, cast(Any, None))
+
+
+def call(number: int, *times: int) -> Received:
+    messages = tuple(DeliveredMessage(place, each, 1, True, send=place) for place, each in enumerate(times))
+    return Received(number, 1, 0, 1, "T", "broker-a", 0, messages)
+
+
+def end(number: int, result: CallResult, **context: int) -> Consumed:
+    return Consumed(number, 2, result, **context)
+
+
+LATER, SUCCESS, THROW = CallResult.LATER, CallResult.SUCCESS, CallResult.THROW
+
+AGAIN = (call(1, 1), end(1, LATER))
+
+
+@pytest.mark.parametrize(
+    ("records", "waiting"),
+    [
+        pytest.param([call(0, 0)], 0, id="an open call"),
+        pytest.param([call(0, 0), end(0, SUCCESS)], 0, id="a success"),
+        pytest.param([call(0, 0, 0), end(0, LATER)], 2, id="a call with two messages fails"),
+        pytest.param([call(0, 0), end(0, THROW), call(1, 1), end(1, SUCCESS)], 0, id="it comes back"),
+        pytest.param([call(0, 0), end(0, LATER), call(1, 1), end(1, LATER)], 1, id="it fails again"),
+        pytest.param([call(0, 0), end(0, LATER), *AGAIN, call(2, 2), end(2, LATER)], 0, id="it becomes a dead letter"),
+        pytest.param([call(0, 0), end(0, LATER, delay_level=-1)], 0, id="dead at once"),
+        pytest.param([call(0, 0, 0, 0), end(0, SUCCESS, ack_index=0)], 2, id="acknowledged up to the first"),
+    ],
+)
+def test_failed_messages_are_awaited_until_they_come_back(records: list[Record], waiting: int) -> None:
+    """With two retries: each failed message is awaited, each retry ends one wait; dead letters are not awaited."""
+    assert group_of(*records).open_retries(2) == waiting

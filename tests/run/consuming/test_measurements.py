@@ -1,0 +1,61 @@
+"""The guards of a case about consumers, and rows of returned copies."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.cluster.operations.stored import StoredRow
+from rocketdiff.core.arm import Arm
+from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.read_back import RETRY, WAITING, ReturnedRow
+
+HELD = GroupMeasurements(
+    case_name="c",
+    planned=10,
+    answered=10,
+    late_ns=2_000_000,
+    apart_ns=3_000_000,
+    settled_s={Arm.BASELINE: 3.0, Arm.CANDIDATE: 3.5},
+    caught_up_s={Arm.BASELINE: 1.25, Arm.CANDIDATE: None},
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "broken"),
+    [
+        pytest.param(HELD, None, id="all held"),
+        pytest.param(replace(HELD, answered=9), "fed", id="a message without an answer"),
+        pytest.param(replace(HELD, late_ns=250_000_001), "fed-on-schedule", id="a late feeder"),
+        pytest.param(replace(HELD, apart_ns=100_000_001), "together", id="arms that join apart"),
+        pytest.param(
+            replace(HELD, settled_s={Arm.BASELINE: 3.0, Arm.CANDIDATE: None}), "settled-candidate", id="not settled"
+        ),
+    ],
+)
+def test_a_guard_breaks_for_one_reason(facts: GroupMeasurements, broken: str | None) -> None:
+    """Each limit breaks one guard."""
+    assert [guard.name for guard in consuming_guards_of(facts) if not guard.held] == ([broken] if broken else [])
+
+
+def test_an_arm_that_broke_the_protocol_has_no_guard_of_settling() -> None:
+    """What a lost member left undone is up to the protocol check."""
+    lost = replace(HELD, settled_s={Arm.BASELINE: 3.0})
+    assert "settled-candidate" not in [guard.name for guard in consuming_guards_of(lost)]
+
+
+def test_numbers_have_their_unit() -> None:
+    """A group that has not caught up has no number."""
+    assert HELD.measured() == {
+        "feeder_late_ns": 2_000_000, "joins_apart_ns": 3_000_000,
+        "settled_s_baseline": 3.0, "settled_s_candidate": 3.5, "caught_up_s_baseline": 1.25,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "level"), [(RETRY, 1), (WAITING, 3)])
+def test_a_returned_copy_is_a_row(place: str, level: int) -> None:
+    """The delay level is the property's, or the queue's in the brokers' own topic."""
+    named = {"DELAY": "1", "UNIQ_KEY": "7F", "ORIGIN_MESSAGE_ID": "0A"}
+    stored = StoredRow("broker-a", 2, 5, "R/T/3", 3, 10, 9, True, 0, 0, json.dumps(named), "d", "h:1", 4)
+    row = ReturnedRow.of(place, stored)
+    assert (row.delay_level, row.unique_key, row.origin_id, row.times, row.born_host) == (level, "7F", "0A", 4, "h:1")

@@ -1,0 +1,74 @@
+"""The membership script, carried out on scripted groups."""
+
+import time
+from typing import Any, cast
+
+import pytest
+
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange, MemberEvent
+from rocketdiff.run.case.consuming.membership import MembershipThread
+
+MS = 1_000_000
+JOIN, LEAVE = MemberChange.JOIN, MemberChange.LEAVE
+
+
+class Group:
+    """Keeps its orders, with the time that is left until each."""
+
+    def __init__(self) -> None:
+        self.orders: list[tuple[Any, ...]] = []
+
+    def join(self, number: int, at_ns: int) -> None:
+        self.orders.append(("join", number, at_ns))
+
+    def leave(self, number: int, at_ns: int, *, is_last: bool) -> None:
+        self.orders.append(("leave", number, at_ns, is_last))
+
+
+def carried_out(*events: MemberEvent, origin_ns: int, groups: tuple[Any, ...]) -> None:
+    plan = GroupPlan(1, ListenerKind.CONCURRENT, membership=events)
+    MembershipThread(plan, cast(Any, groups), origin_ns).join()
+
+
+def test_both_arms_are_ordered_for_the_same_instant() -> None:
+    """Each event has the time of the script; a leave is the last one if the member does not come back."""
+    groups, origin_ns = (Group(), Group()), time.monotonic_ns() - 5_000 * MS
+    events = (MemberEvent(1, 1, JOIN), MemberEvent(2, 0, LEAVE), MemberEvent(3, 0, JOIN), MemberEvent(4.5, 1, LEAVE))
+    carried_out(*events, origin_ns=origin_ns, groups=groups)
+    assert groups[0].orders == groups[1].orders
+    assert [(*order[:2], (order[2] - origin_ns) // MS, *order[3:]) for order in groups[0].orders] == [
+        ("join", 1, 1_000),
+        ("leave", 0, 2_000, False),
+        ("join", 0, 3_000),
+        ("leave", 1, 4_500, True),
+    ]
+
+
+def test_an_order_comes_before_its_time() -> None:
+    """It is written ahead, so that both members have read it."""
+    group, origin_ns = Group(), time.monotonic_ns()
+    carried_out(MemberEvent(0.2, 1, JOIN), origin_ns=origin_ns, groups=(group,))
+    assert group.orders == [("join", 1, origin_ns + 200 * MS)]
+
+
+class Broken(Group):
+    """Fails at the first order."""
+
+    def join(self, number: int, at_ns: int) -> None:
+        raise AssertionError(f"{number} at {at_ns}")
+
+
+def test_an_error_of_ours_is_raised_at_the_end() -> None:
+    """A script that cannot be carried out ends the case, not silently."""
+    with pytest.raises(AssertionError, match="1 at"):
+        carried_out(MemberEvent(0, 1, JOIN), origin_ns=0, groups=(Broken(),))
+
+
+def test_a_stopped_script_orders_nothing_more() -> None:
+    """A case that is cut short orders no further event."""
+    group = Group()
+    plan = GroupPlan(1, ListenerKind.CONCURRENT, membership=(MemberEvent(3_600, 1, JOIN),))
+    script = MembershipThread(plan, cast(Any, (group,)), time.monotonic_ns())
+    script.stop()
+    script.join()
+    assert group.orders == []

@@ -1,0 +1,84 @@
+"""When a group counts as settled, from what its members and the brokers say."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import ListedMembers
+from rocketdiff.core.records.consuming import Allocated, Owned
+from rocketdiff.run.case.consuming.settling import LivingMember, why_unsettled
+
+A0, A1, B0 = ("broker-a", 0), ("broker-a", 1), ("broker-b", 0)
+TOPICS = {"T": frozenset({A0, A1}), "%RETRY%G": frozenset({B0})}
+IDS = ("1@m0", "1@m1")
+
+
+def member(client_id: str, fed: tuple[tuple[str, int], ...], retry: tuple[tuple[str, int], ...] = ()) -> LivingMember:
+    """A member that owns what it was allocated."""
+    allocated = {
+        "T": Allocated(1, 1, 0, "T", "AVG", IDS, (A0, A1), fed),
+        "%RETRY%G": Allocated(2, 1, 0, "%RETRY%G", "AVG", IDS, (B0,), retry),
+    }
+    owned = (*(("T", *queue) for queue in fed), *(("%RETRY%G", *queue) for queue in retry))
+    return LivingMember(client_id, allocated, Owned(1, 1, 0, owned))
+
+
+def listed(broker: str, *ids: str) -> ListedMembers:
+    return ListedMembers(Arm.BASELINE, 0, broker, 1, 2, 0, ids)
+
+
+FIRST, SECOND = member("1@m0", (A0,), (B0,)), member("1@m1", (A1,))
+ALL_LISTED = {"broker-a": listed("broker-a", "1@m1", "1@m0"), "broker-b": listed("broker-b", *IDS)}
+
+
+def test_a_group_whose_shares_are_whole_is_settled() -> None:
+    """Each queue has one owner, each member knows all ids, each broker lists each id once."""
+    assert why_unsettled((FIRST, SECOND), TOPICS, ALL_LISTED, ("broker-a", "broker-b")) == ""
+
+
+def unasked(who: LivingMember, topic: str) -> LivingMember:
+    return replace(who, allocated={name: each for name, each in who.allocated.items() if name != topic})
+
+
+def among(who: LivingMember, *ids: str) -> LivingMember:
+    return replace(who, allocated={name: replace(each, ids=ids) for name, each in who.allocated.items()})
+
+
+@pytest.mark.parametrize(
+    ("members", "lists", "reason"),
+    [
+        pytest.param(
+            (FIRST, unasked(SECOND, "%RETRY%G")), {}, "1@m1 was allocated nothing of %RETRY%G", id="no retry topic"
+        ),
+        pytest.param((FIRST, among(SECOND, "1@m1")), {}, "not ['1@m0', '1@m1']", id="a member that knows itself alone"),
+        pytest.param((FIRST, among(SECOND, *IDS, "1@m1")), {}, "not ['1@m0', '1@m1']", id="an id twice"),
+        pytest.param(
+            (FIRST, replace(SECOND, owned=None)), {}, "1@m1 does not own its share of T", id="a share not taken"
+        ),
+        pytest.param((FIRST, member("1@m1", (A0,))), {}, "queues of T have", id="two owners and none"),
+        pytest.param((FIRST, member("1@m1", ())), {}, "queues of T have", id="a queue without owner"),
+        pytest.param((FIRST, SECOND), {"broker-b": None}, "broker-b has not answered", id="a broker not asked"),
+        pytest.param(
+            (FIRST, SECOND),
+            {"broker-b": replace(listed("broker-b"), answered_ns=None)},
+            "broker-b has not answered",
+            id="silence",
+        ),
+        pytest.param(
+            (FIRST, SECOND), {"broker-b": listed("broker-b", "1@m0")}, "broker-b lists ['1@m0']", id="unknown"
+        ),
+        pytest.param(
+            (FIRST, SECOND),
+            {"broker-b": listed("broker-b", *IDS, "1@m0")},
+            "broker-b lists",
+            id="an id of two connections",
+        ),
+    ],
+)
+def test_a_group_that_is_not_settled_is_so_for_a_reason(
+    members: tuple[LivingMember, ...], lists: dict[str, ListedMembers | None], reason: str
+) -> None:
+    """Any member or broker that sees the group otherwise is named."""
+    seen = {name: each for name, each in {**ALL_LISTED, **lists}.items() if each is not None}
+    assert reason in why_unsettled(members, TOPICS, seen, ("broker-a", "broker-b"))

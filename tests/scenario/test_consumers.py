@@ -1,0 +1,139 @@
+"""Scenarios about consumers: what a file may state, the group it makes, and the feeder's plan."""
+
+import pytest
+
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, ListenerRule
+from rocketdiff.core.demand import GroupDemand
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.scenario import parse, plan_of
+
+TEXT = """\
+format: 1
+name: consuming/failing-listener
+establishes: A failed message comes back after its delay.
+topology: two-masters
+topic: {queues_per_broker: 2}
+workload: {call: queue, threads: 2, rate_per_s: 40, duration_s: 9}
+consumers:
+  members: 2
+  listener: concurrent
+  settings: {consume_from_where: first, max_reconsume_times: 2}
+  properties: {rebalance_wait_interval_ms: 600000}
+  rules: [{every: 7, offset: 3, tries: 1, outcome: later, delay_level: 1}]
+  drain_s: 8
+faults: [{kind: pause, broker: a, at_s: 5, for_s: 3}]
+checks: [delivered, retries]
+"""
+
+
+def test_a_file_makes_a_group() -> None:
+    """Only what is stated becomes a setting; rules are numbered; the role under test is the consumer."""
+    scenario = parse(TEXT, "text")
+    rule = ListenerRule(0, every=7, tries=1, outcome=ListenerOutcome.LATER, offset=3, delay_level=1)
+    assert scenario.group == GroupPlan(
+        members=2,
+        listener=ListenerKind.CONCURRENT,
+        rules=(rule,),
+        settings={"consume_from_where": "first", "max_reconsume_times": 2},
+        properties={"rebalance_wait_interval_ms": 600_000},
+        drain_s=8.0,
+    )
+    assert scenario.role is ClientRole.CONSUMER
+    assert scenario.demands() == (GroupDemand(("concurrent", "clustering", "listener:later", "listener:level")),)
+
+
+def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:
+    """Message n goes to queue n of four, the first two of broker a by thread 0."""
+    plan = plan_of(parse(TEXT, "text"), seed=1)
+    assert [(send.argument, send.thread) for send in plan.sends[:6]] == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0)]
+    assert len(plan.sends) == 360
+
+
+@pytest.mark.parametrize(
+    ("stated", "instead", "expected"),
+    [
+        pytest.param("members: 2", "members: 7", "at most 6", id="too many members"),
+        pytest.param("members: 2", "members: 2\n  pop: true", "pop", id="an unknown field"),
+        pytest.param("consume_from_where: first", "pull_batch_size: 0", "at least 1", id="an impossible setting"),
+        pytest.param("call: queue", "call: plain", "call: queue", id="a feeder that chooses queues"),
+        pytest.param("threads: 2", "threads: 1", "threads: 2", id="a thread for two brokers"),
+        pytest.param("offset: 3", "offset: 7", "an offset below every: 7", id="a rule without a message"),
+        pytest.param("outcome: later", "outcome: rollback", "listener: orderly", id="an outcome of the other listener"),
+        pytest.param("listener: concurrent", "listener: orderly", "listener: concurrent", id="a level in order"),
+        pytest.param("outcome: later", "outcome: ack-index", "several messages", id="an index in one message"),
+        pytest.param(", delay_level: 1", "", "retries that end within drain_s: 8", id="a retry after the end"),
+        pytest.param("tries: 1", "tries: 9", "retries that end within drain_s: 8", id="retries after the end"),
+        pytest.param("at_s: 5", "at_s: 2", "no fault before 3 s", id="an early fault"),
+        pytest.param("duration_s: 9", "duration_s: 60", None, id="a longer feed"),
+        pytest.param("[delivered, retries]", "[loss]", "one of 'delivered'", id="a check of producers"),
+        pytest.param("[delivered, retries]", "[]", "at least 1 entry", id="no check"),
+    ],
+)
+def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expected: str | None) -> None:
+    """Each change makes the file one that shows or proves nothing; a longer feed does not."""
+    text = TEXT.replace(stated, instead)
+    assert text != TEXT
+    if expected is None:
+        parse(text, "text")
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param("{at_s: 4, join: 2}", None, id="a new member"),
+        pytest.param("{at_s: 6, join: 0}, {at_s: 4, leave: 0}", None, id="one that comes back"),
+        pytest.param("{at_s: 4}", "either join or leave", id="no event"),
+        pytest.param("{at_s: 4, join: 2, leave: 1}", "either join or leave", id="two events in one"),
+        pytest.param("{at_s: 4, join: 1}", "is there already", id="a member that is there"),
+        pytest.param("{at_s: 4, leave: 2}", "is not there", id="a member that is not there"),
+        pytest.param("{at_s: 4, leave: 0}, {at_s: 4.5, join: 0}", "1 s between two events", id="too soon"),
+        pytest.param("{at_s: 9, leave: 0}", "a time before 9 s", id="after the feed"),
+        pytest.param("{at_s: 4, leave: 0}, {at_s: 5, leave: 1}", "there at the end", id="all gone"),
+        pytest.param("{at_s: 4, join: 6}", "at most 5", id="a seventh member"),
+    ],
+)
+def test_members_come_and_go_as_they_can(events: str, expected: str | None) -> None:
+    """Two members are there at the start; events are checked in the order of their times."""
+    text = TEXT.replace("drain_s: 8", f"drain_s: 8\n  membership: [{events}]")
+    if expected is None:
+        assert len(parse(text, "text").group.membership) in (1, 2)  # type: ignore[union-attr]  # it has a group
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
+
+
+def test_a_script_has_all_processes_and_those_that_remain() -> None:
+    """Members that come later need a process too; the last event of a member is known."""
+    text = TEXT.replace(
+        "drain_s: 8", "drain_s: 8\n  membership: [{at_s: 7, join: 0}, {at_s: 4, join: 3}, {at_s: 5, leave: 0}]"
+    )
+    group = parse(text, "text").group
+    assert group is not None
+    assert [(event.at_s, event.member, event.change.value) for event in group.membership] == [
+        (4, 3, "join"),
+        (5, 0, "leave"),
+        (7, 0, "join"),
+    ]
+    assert (group.processes, group.remaining) == (4, (0, 1, 3))
+    assert [group.is_last_of(event) for event in group.membership] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("settings: {heartbeat_broker_interval_ms: 600000}", "heartbeat_broker_interval_ms up to 60000"),
+        ("settings: {heartbeat_broker_interval_ms: 60000}", None),
+    ],
+)
+def test_a_member_must_not_expire(change: str, expected: str | None) -> None:
+    """Brokers forget a member after 120 s without a heartbeat, so a long case needs some."""
+    text = TEXT.replace("drain_s: 8", "drain_s: 95").replace(TEXT.splitlines()[9].strip(), change)
+    if expected is None:
+        parse(text, "text")
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
