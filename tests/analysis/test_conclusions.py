@@ -21,8 +21,8 @@ from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.tables.checks import implicit_for
-from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.signatures import BODY_DAMAGED
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory

@@ -1,1 +1,1 @@
-"""Runs a case about consumers and prints what happened. It judges nothing: no check about consumers exists."""
+"""Runs a case about consumers and prints what happened. It judges nothing."""

@@ -146,7 +146,7 @@ NO_TOLERANCE = {
     "two readings of clocks": (
         "content.BORN_CLOCK_MS", "delay.DELIVERY_CLOCK_MS", "loss.STORED_LATE_MS", "case_columns.ROUNDING_MS",
         "interval.PHASE_MS", "hidden_state.OVER_MS", "durations.ROUNDED_MS", "sentences._ROUNDING_MS",
-        "ends._ROUNDING_MS", "sends._ROUNDING_MS", "wire_faults._ROUNDED_MS", 
+        "ends._ROUNDING_MS", "sends._ROUNDING_MS", "wire_faults._ROUNDED_MS",
     ),
     "constants of the clients": (
         "fault_windows._REQUEST_SCAN_NS", "decision_point.HARMLESS_MS", "hidden_state.SLOW_MS", "durations.CONNECTING_MS",

@@ -46,7 +46,7 @@ class Kept(StrEnum):
 PARTITION = ("month", "batch")
 
 TRACES: dict[TableName, Kept] = {spec.name: Kept(spec.name.value) for spec in tables_of(ClientRole.PRODUCER)}
-"""The record's table for each table of a run; runs about consumers cannot be judged yet, so no record has any."""
+"""The record's table for each table of a run; its questions are about sends, so it takes no runs about consumers."""
 
 SILVER = (Kept.SIGNATURES, Kept.DIFFERENCES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS, Kept.BARS)
 """Tables of facts, which ``judged`` counts."""
