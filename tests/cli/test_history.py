@@ -39,7 +39,9 @@ def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> N
     assert (edge["from"], edge["to"]) == ("5.1.4", "5.2.0")
     assert [change["behaviour"] for change in edge["changes"]] == ["unreachable-broker"]
     assert "gets messages all the same" in edge["changes"][0]["sentence"]
-    assert reported["unchanged"] == [{"from": "5.2.0", "to": "5.3.0", "side": False}]
+    (unchanged,) = reported["unchanged"]
+    assert (unchanged["from"], unchanged["to"], unchanged["side"]) == ("5.2.0", "5.3.0", False)
+    assert "(#8358)" in unchanged["known"][0]
 
 
 @pytest.mark.parametrize("name", [".", "no-such/page"])

@@ -1,5 +1,6 @@
 """Each run is recorded once; damaged ones are quarantined, none replaces another."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
+from rocketdiff.traces.manifest import stamped
 from tests.record.conftest import NewRun, spoil
 
 OLDER = Path(__file__).parents[1] / "older_run"
@@ -70,6 +72,17 @@ def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Rec
     (run / "attempts" / "01-candidate.parquet").rename(run / "attempts" / "02-candidate.parquet")
     assert len(add(place, [run], Here()).damaged) == 1
     assert status(place).runs == 0
+
+
+def test_a_run_about_consumers_goes_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:
+    """The record has no tables of consumers, so that nothing of such a run could be judged there."""
+    run = new_run()
+    fields = json.loads((run / "run.json").read_bytes())
+    del fields["digest"]
+    fields["cases"][0]["role"] = "consumer"
+    (run / "run.json").write_bytes(stamped(fields))
+    (damaged,) = add(place, [run], Here()).damaged
+    assert damaged.expected == "a run about producers (run-1)"
 
 
 def test_a_run_of_a_schema_without_digests_is_added(place: RecordPlace) -> None:

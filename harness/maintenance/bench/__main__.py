@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from maintenance.bench import clients, judging, simulation
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.part in (None, "simulation"):
         measured |= simulation.bench_simulation(as_json=asked.json)
     if asked.part in (None, "judging"):
-        measured |= judging.bench_judging(asked.judged, as_json=asked.json)
+        measured |= judging.bench_judging(asked.judged, asked.run, as_json=asked.json)
     if asked.json:
         sys.stdout.write(f"{json.dumps(measured, indent=1)}\n")
     return 0
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-verdict", dest="verdict", action="store_false", help="do not time a whole quick suite")
     parser.add_argument("--judged", type=int, default=500_000, help="sends of each arm in the cases that are judged")
+    parser.add_argument("--run", type=Path, help="judge the cases of this stored run instead of generated ones")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 

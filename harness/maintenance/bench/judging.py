@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,7 @@ from rich.table import Table
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.sending.case_pass import judge_case
-from rocketdiff.analysis.sending.columns.case_columns import case_columns
-from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
+from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, case_columns
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Machine
@@ -88,10 +88,14 @@ class _Arm:
     attempts: list[tuple[int, ...]] = field(default_factory=list)
 
 
-def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
-    """Measure and print the figures, or (as_json) only return them."""
-    with tempfile.TemporaryDirectory() as folder:
-        rates, together = _measured(Path(folder), sends)
+def bench_judging(sends: int, run: Path | None, *, as_json: bool) -> dict[str, Any]:
+    """Measure and print the figures, or (as_json) only return them. run: a stored run, judged instead of generated cases."""
+    together: dict[str, Together] = {}
+    if run is not None:
+        rates = judged_cases(RunDirectory.open(run))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            rates, together = _measured(Path(folder), sends)
     if as_json:
         return {
             "judging": [asdict(rate) for rate in rates],
@@ -143,14 +147,34 @@ def _measured(folder: Path, sends: int) -> tuple[list[Throughput], dict[str, Tog
     return rates, {what: _together(run) for what, run in large.items()}
 
 
-def _share_of_objects(run: RunDirectory) -> float:
-    trace = read_case(run, 1)
-    case = case_columns(trace, rulebook_for(trace))
-    return 1.0 if case is None else float(case.slow.mean())
+def judged_cases(run: RunDirectory) -> list[Throughput]:
+    """Judge each case of a stored run about producers, the best of ROUNDS; ratio: to the time of reading the case."""
+    rates = []
+    for entry in run.manifest.cases:
+        number = entry.number
+        attempts = _attempts(run, number)
+        seconds = min(_timed(lambda number=number: _judge(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
+        reading = min(_timed(lambda number=number: read_case(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
+        objects = _share_of_objects(run, number)
+        rates.append(Throughput(entry.scenario, attempts, attempts / seconds, seconds / reading, objects))
+    return rates
 
 
-def _attempts(run: RunDirectory) -> int:
-    return sum(summary.attempts for summary in run.entry(1).arms.values())
+def _share_of_objects(run: RunDirectory, number: int = 1) -> float:
+    """Return the share of sends that were objects in the end: the replay adds its own to those of the columns."""
+    made: list[CaseColumns | None] = []
+
+    def keep(*asked: Any) -> CaseColumns | None:
+        made.append(case_columns(*asked))
+        return made[0]
+
+    with patch("rocketdiff.analysis.sending.case_pass.case_columns", keep):
+        _judge(run, number)
+    return 1.0 if not made or made[0] is None else float(made[0].slow.mean())
+
+
+def _attempts(run: RunDirectory, number: int = 1) -> int:
+    return sum(summary.attempts for summary in run.entry(number).arms.values())
 
 
 def _timed(do: Callable[[], object]) -> float:
@@ -178,8 +202,8 @@ def _judge_path(path: Path) -> tuple[int, float]:
     return os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _judge(run: RunDirectory, *, plainly: bool = False) -> int:
-    return sum(1 for _ in judge_case(read_case(run, 1), plainly=plainly))
+def _judge(run: RunDirectory, number: int = 1, *, plainly: bool = False) -> int:
+    return sum(1 for _ in judge_case(read_case(run, number), plainly=plainly))
 
 
 def _tables(run: RunDirectory) -> Iterator[pa.Table]:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from rocketdiff.core.answers.evidence import GROUPS_POOL, latency_pool
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import resource
-from rocketdiff.core.tables.checks import STATISTICAL
+from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.fault import fault_counts
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.glob import path_glob
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.ledger.file import ParsedFile, refusals
@@ -21,7 +23,12 @@ from rocketdiff.traces.run_directory import RunDirectory
 SUFFIX = ".yaml"
 
 POOLED = (
-    *(f"pooled/pause/fault-latency-{switch}/{check}" for switch in ("off", "on") for check in STATISTICAL),
+    *(
+        f"pooled/pause/{latency_pool(is_on)}/{check}"
+        for is_on in (False, True)
+        for check in asked_for(ClientRole.PRODUCER, CheckKind.STATISTICAL)
+    ),
+    *(f"pooled/pause/{GROUPS_POOL}/{check}" for check in asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)),
     "pooled/sends/outcomes",
     "pooled/starts/queue-choice",
 )

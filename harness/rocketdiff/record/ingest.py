@@ -16,6 +16,7 @@ import pyarrow as pa
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
 from rocketdiff.core.files import regular_bytes
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging.run_info import describe
 from rocketdiff.record.storage.batch import Batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
@@ -81,6 +82,7 @@ def identify(path: Path) -> FoundRun:
     """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
         run = RunDirectory.open(path)
+        _require_about_producers(run)
         _require_sealed(run)
         return FoundRun(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
     except HarnessError as error:
@@ -127,6 +129,15 @@ def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> 
     table = pa.Table.from_pylist(rows, schema=COLUMNS[Kept.QUARANTINE])
     writer.add(Kept.QUARANTINE, _month_of(batch.at_ms), table, [folder.run for folder in found])
     return writer.close()
+
+
+def _require_about_producers(run: RunDirectory) -> None:
+    for entry in run.manifest.cases:
+        if entry.role is not ClientRole.PRODUCER:
+            hint = "leave it out; rocketdiff analyze RUN judges it"
+            raise TraceError(
+                f"a run about producers ({run.run})", seen=f"{entry.name}, about a {entry.role}", hint=hint
+            )
 
 
 def _require_sealed(run: RunDirectory) -> None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.answers.evidence import pool_name
+from rocketdiff.core.answers.evidence import GROUPS_POOL, latency_pool, pool_name
 from rocketdiff.core.tables.checks import ASKED, OF_QUEUES, STATISTICAL, implicit_for
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.scenario import Scenario
 
@@ -26,12 +27,17 @@ def pooled_planned(
 ) -> tuple[tuple[str, str], ...]:
     """Return (pool, check) of every statistical check listed by a scenario with a pause."""
     asked = {
-        (pool_name(baseline, candidate, is_latency_on=scenario.settings.send_latency_fault_enable), check): None
+        (pool_name(baseline, candidate, _pool_of(scenario)), check): None
         for scenario, checks in scenarios
         for check in checks
         if check in STATISTICAL and scenario.episodes
     }
     return tuple(asked)
+
+
+def _pool_of(scenario: Scenario) -> str:
+    is_about_groups = scenario.role is ClientRole.CONSUMER
+    return GROUPS_POOL if is_about_groups else latency_pool(scenario.settings.send_latency_fault_enable)
 
 
 def count_planned(scenarios: Iterable[Scenario], baseline: str, candidate: str) -> int:

@@ -223,6 +223,29 @@ def test_the_same_offset_locally_after_a_failed_hand_back_is_allowed() -> None:
     assert "redelivery.without-cause" not in candidate(again).signatures()
 
 
+def test_a_queue_that_returns_between_two_looks_begins_anew() -> None:
+    """A member that asks for its offset again may deliver again what was not committed."""
+
+    def returns(group: Group) -> None:
+        group.offset("query", 6_000, "broker-b", 25)
+        group.deliver(53, 6_600)
+
+    assert not candidate(returns).signatures()
+
+
+def test_a_hand_back_under_way_holds_the_offset_back() -> None:
+    """A message that failed just before the leave may be handed back too late for the last commit."""
+
+    def fails_late(group: Group) -> None:
+        for call in group.calls_of(198):
+            call["result"], call["end_ns"] = "later", ns(LEAVE_MS - 3_000)
+        for row in (*group.committed, *group.offsets):
+            if row["broker"] == "broker-a" and row["value"] == COUNT // 2:
+                row["value"] -= 1
+
+    assert not candidate(fails_late).signatures()
+
+
 def test_a_group_that_never_settled_shows_nothing() -> None:
     """Without a settled group every check is invalid, whatever it found."""
     guard = Guard("settled-candidate", held=False, expected="settled within 70 s", seen="not settled", case="c")

@@ -11,10 +11,21 @@ from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import INCOMPARABLE, CaseFacts
 from rocketdiff.analysis.facts import OutageValue
-from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePair, PairedSample, Standing, pool_name
+from rocketdiff.core.answers.evidence import (
+    GROUPS_POOL,
+    Ending,
+    Evidence,
+    Margin,
+    OutagePair,
+    PairedSample,
+    Standing,
+    latency_pool,
+    pool_name,
+)
 from rocketdiff.core.answers.verdict import Measure, Severity
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import PAUSES
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.manifest import CaseStatus
 
@@ -105,8 +116,9 @@ def _informative(evidence: Evidence, *samples: PairedSample) -> Evidence:
 
 def pool_of(facts: CaseFacts) -> str:
     """Name of the pool of a case."""
-    latency = facts.entry.settings.send_latency_fault_enable
-    return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], is_latency_on=latency)
+    is_about_groups = facts.entry.role is ClientRole.CONSUMER
+    pool = GROUPS_POOL if is_about_groups else latency_pool(facts.entry.settings.send_latency_fault_enable)
+    return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], pool)
 
 
 def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:

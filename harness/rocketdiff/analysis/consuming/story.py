@@ -130,7 +130,11 @@ class Life:
 
 @dataclass(frozen=True)
 class GroupStory:
-    """One arm's group. No slots, because its views are cached."""
+    """
+    One arm's group. No slots, because its views are cached.
+
+    asked: when a member asked a broker for the offset of a queue, with which it begins to work on it, by member and queue.
+    """
 
     arm: Arm
     lives: tuple[Life, ...]
@@ -139,6 +143,7 @@ class GroupStory:
     commits: tuple[Commit, ...]
     returned: tuple[ReturnedCopy, ...] | None
     watched_until_ns: int
+    asked: Mapping[tuple[int, QueueOf], tuple[int, ...]] = field(default_factory=dict)
 
     @cached_property
     def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
@@ -158,7 +163,7 @@ class GroupStory:
             tenure
             for tenure in self.tenures_of(delivery.queue)
             if (tenure.member, tenure.incarnation) == (delivery.member, delivery.incarnation)
-            and tenure.from_ns <= delivery.start_ns
+            and tenure.from_ns <= delivery.start_ns + LOOK_NS
         ]
         return own[-1] if own else None
 
@@ -208,6 +213,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         if returned is None
         else tuple(ReturnedCopy(row["place"], row["send"], row["times"]) for row in _rows(returned)),
         last_ns,
+        _grouped_times(events),
     )
 
 
@@ -296,6 +302,14 @@ def _queue(row: Mapping[str, Any]) -> QueueOf:
 
 def _rows(table: Any) -> Iterator[dict[str, Any]]:
     yield from table.to_pylist()
+
+
+def _grouped_times(events: Iterable[dict[str, Any]]) -> dict[tuple[int, QueueOf], tuple[int, ...]]:
+    asked = ((row["member"], _queue(row), row["at_ns"]) for row in events if row["what"] == OffsetEvent.QUERY)
+    found: defaultdict[tuple[int, QueueOf], list[int]] = defaultdict(list)
+    for member, queue, at_ns in asked:
+        found[member, queue].append(at_ns)
+    return {key: tuple(times) for key, times in found.items()}
 
 
 def _grouped(items: Iterable[Any], key: Any) -> dict[Any, tuple[Any, ...]]:

@@ -21,9 +21,18 @@ class Standing(StrEnum):
     INVALID = "invalid"
 
 
-def pool_name(baseline: str, candidate: str, *, is_latency_on: bool) -> str:
-    """Return the name, in the form of a case name, of the pool of all cases with a pause and fault latency on or off."""
-    return f"pooled/pause/fault-latency-{'on' if is_latency_on else 'off'}/{baseline}~{candidate}"
+GROUPS_POOL = "groups"
+"""Of the cases about consumers."""
+
+
+def latency_pool(is_latency_on: bool) -> str:
+    """Return the pool of the cases about producers with fault latency on or off."""
+    return f"fault-latency-{'on' if is_latency_on else 'off'}"
+
+
+def pool_name(baseline: str, candidate: str, pool: str) -> str:
+    """Return the name, in the form of a case name, of all cases of a pool with a pause."""
+    return f"pooled/pause/{pool}/{baseline}~{candidate}"
 
 
 class Ending(StrEnum):

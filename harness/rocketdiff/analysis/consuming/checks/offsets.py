@@ -11,6 +11,7 @@ from itertools import pairwise
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.checks.retries import BOTH_WAYS_NS
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory, Commit, Delivery, GroupStory, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
@@ -100,8 +101,8 @@ def _observe_end(
         return
     leave_ns = next(life.leave_ns for life in group.lives if life.member == last.member and life.leave_ns is not None)
     own = [each for each in deliveries if group.tenure_at(each) == last]
-    open_offsets = [each.queue_offset for each in own if not each.is_finished_by(leave_ns - PROCESSED_NS)]
-    finished = [each.queue_offset for each in own if each.is_finished_by(leave_ns - PROCESSED_NS)]
+    finished = [each.queue_offset for each in own if _is_processed(each, leave_ns)]
+    open_offsets = [each.queue_offset for each in own if not _is_processed(each, leave_ns)]
     if not finished:
         return
     least = min([max(finished) + 1, *open_offsets])
@@ -113,6 +114,11 @@ def _observe_end(
             expected=f"at least {least} committed for {queue} when the group has left",
             observed=f"{answered[-1].value}",
         )
+
+
+def _is_processed(each: Delivery, leave_ns: int) -> bool:
+    """True if a call had ended so long before a leave that its result was certainly carried out."""
+    return each.is_finished_by(leave_ns - (BOTH_WAYS_NS if each.has_failed else PROCESSED_NS))
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -44,6 +44,9 @@ def _observe_repeats(facts: GroupFacts, group: GroupStory, deliveries: tuple[Del
         for before, again in pairwise(same):
             if tenure is None or (before.has_failed and before.is_finished_by(again.start_ns)):
                 continue
+            asked = group.asked.get((again.member, again.queue), ())
+            if any(before.start_ns <= at_ns <= again.start_ns for at_ns in asked):
+                continue  # it gave the queue up and got it again between two looks at what it owns
             ended = "has not ended" if before.result is None else f"ended with {before.result}"
             facts.differ(
                 DELIVERED_AGAIN_WITHOUT_CAUSE,

@@ -2,8 +2,9 @@
 Servers and ports that only one of the two clients keeps connections to: a firewall or proxy may let only some through.
 
 Compared are kinds of servers and ports, not single brokers: which of several brokers or name servers a client asks first is
-luck. Counted is calm alone, because a fault may move a client to another server. Not seen: connections that are closed
-again between two samples, and servers outside the cluster.
+luck. Slaves are left out: Java producers were seen to keep connections to them, the reference keeps none, and none of them
+carries a send. Counted is calm alone, because a fault may move a client to another server. Not seen: connections that are
+closed again between two samples, and servers outside the cluster.
 """
 
 from collections import Counter
@@ -29,13 +30,12 @@ intervals. A connection that lasts no longer may be missed in the other arm.
 _WORDS = {
     "broker": "a broker's own port",
     "broker-vip": "a broker's VIP port, two below its own",
-    "slave": "a slave's own port",
-    "slave-vip": "a slave's VIP port",
     "name-server": "a name server",
     "name-servers": "several name servers at once",
     "proxy": "a proxy",
     "proxies": "several proxies at once",
 }
+_SLAVE = "-slave-"
 _SEVERAL = {"name-server": "name-servers", "proxy": "proxies"}
 
 
@@ -99,11 +99,12 @@ def _add(use: _Use, sample: ConnectionSample, lasted_ns: int) -> bool:
 def _by_kind(held: Mapping[str, int]) -> dict[str, list[str]]:
     kinds: dict[str, list[str]] = {}
     for server in held:
-        kinds.setdefault(_kind(server), []).append(server)
+        if _SLAVE not in server:
+            kinds.setdefault(_kind(server), []).append(server)
     return kinds | {_SEVERAL[kind]: names for kind, names in kinds.items() if kind in _SEVERAL and len(names) > 1}
 
 
 def _kind(server: str) -> str:
     name = server.removesuffix(" vip")
-    kind = next((kind for kind in _SEVERAL if name.startswith(kind)), "slave" if "-slave-" in name else "broker")
+    kind = next((kind for kind in _SEVERAL if name.startswith(kind)), "broker")
     return kind if name == server else f"{kind}-vip"
