@@ -150,9 +150,18 @@ class GroupStory:
         return _grouped(self.deliveries, lambda delivery: delivery.queue)
 
     @cached_property
+    def commits_by_queue(self) -> Mapping[QueueOf, tuple[Commit, ...]]:
+        return _grouped(self.commits, lambda commit: commit.queue)
+
+    @cached_property
     def by_send(self) -> Mapping[int, tuple[Delivery, ...]]:
         known = [delivery for delivery in self.deliveries if delivery.send is not None]
         return _grouped(known, lambda delivery: delivery.send)
+
+    @cached_property
+    def first_leave_ns(self) -> int:
+        """When the first member began to leave; the end of the watch if none did."""
+        return min((life.leave_ns for life in self.lives if life.leave_ns is not None), default=self.watched_until_ns)
 
     def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
         return self._tenures.get(queue, ())
@@ -305,11 +314,9 @@ def _rows(table: Any) -> Iterator[dict[str, Any]]:
 
 
 def _grouped_times(events: Iterable[dict[str, Any]]) -> dict[tuple[int, QueueOf], tuple[int, ...]]:
-    asked = ((row["member"], _queue(row), row["at_ns"]) for row in events if row["what"] == OffsetEvent.QUERY)
-    found: defaultdict[tuple[int, QueueOf], list[int]] = defaultdict(list)
-    for member, queue, at_ns in asked:
-        found[member, queue].append(at_ns)
-    return {key: tuple(times) for key, times in found.items()}
+    queries = [row for row in events if row["what"] == OffsetEvent.QUERY]
+    found = _grouped(queries, lambda row: (row["member"], _queue(row)))
+    return {key: tuple(row["at_ns"] for row in rows) for key, rows in found.items()}
 
 
 def _grouped(items: Iterable[Any], key: Any) -> dict[Any, tuple[Any, ...]]:

@@ -128,8 +128,7 @@ def _waited_ns(story: CaseStory, group: GroupStory, held: Held) -> int | None:
     heals = [fault.healed_ns for fault in faults if fault.healed_ns is not None]
     last_heal_ns = max(heals, default=None)
     since_ns = max(stored_ns, last_heal_ns or 0)
-    left_ns = min((life.leave_ns for life in group.lives if life.leave_ns is not None), default=group.watched_until_ns)
-    until_ns = min(group.watched_until_ns, left_ns)
+    until_ns = min(group.watched_until_ns, group.first_leave_ns)
     worked = [each for each in group.tenures_of(held.queue) if each.covers(since_ns) and each.covers(until_ns - 1)]
     is_longer = until_ns - since_ns > longest_stand_still_ns(last_heal_ns, stored_ns)
     return until_ns - since_ns if worked and is_longer else None

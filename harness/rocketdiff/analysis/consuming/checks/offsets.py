@@ -31,7 +31,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     for group in story.groups.values():
         for queue, deliveries in group.by_queue.items():
-            commits = [each for each in group.commits if each.queue == queue]
+            commits = group.commits_by_queue.get(queue, ())
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(commits))
             _observe_unfinished(facts, group, queue, deliveries, commits)
             answered = [each for each in commits if each.member is None]
@@ -40,7 +40,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 
 
 def _observe_unfinished(
-    facts: GroupFacts, group: GroupStory, queue: QueueOf, deliveries: tuple[Delivery, ...], commits: list[Commit]
+    facts: GroupFacts, group: GroupStory, queue: QueueOf, deliveries: tuple[Delivery, ...], commits: tuple[Commit, ...]
 ) -> None:
     """Note the first commit that covers a message whose call had not ended."""
     for commit in commits:

@@ -64,8 +64,8 @@ def _observe_beginning(story: CaseStory, facts: GroupFacts, group: GroupStory, q
         return
     before = [
         each.value
-        for each in group.commits
-        if each.queue == queue and each.member is None and each.by_ns < tenure.from_ns - ASKED_BEFORE_NS
+        for each in group.commits_by_queue.get(queue, ())
+        if each.member is None and each.by_ns < tenure.from_ns - ASKED_BEFORE_NS
     ]
     if before and tenure.first < max(before):
         facts.differ(

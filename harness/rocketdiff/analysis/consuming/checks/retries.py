@@ -54,8 +54,8 @@ def _observe_missing(
     last = deliveries[-1]
     if not last.has_failed or last.end_ns is None or copies is None:
         return
-    left_ns = min((life.leave_ns for life in group.lives if life.leave_ns is not None), default=group.watched_until_ns)
-    if last.end_ns > left_ns - BOTH_WAYS_NS or any(copy.times > last.times or copy.place == "dead" for copy in copies):
+    is_cut_off = last.end_ns > group.first_leave_ns - BOTH_WAYS_NS
+    if is_cut_off or any(copy.times > last.times or copy.place == "dead" for copy in copies):
         return
     facts.differ(
         RETRY_MISSING,
