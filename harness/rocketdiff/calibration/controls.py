@@ -53,13 +53,14 @@ PrintLine = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """The user's request. ``out`` is the folder of the journal."""
+    """The user's request. ``out`` is the folder of the journal; keep: leave every run there, so that it can be judged again."""
 
     cases: int
     out: Path
     seed: int
     server_release: str
     backend: str = DEFAULT_BACKEND
+    keep: bool = False
 
     @property
     def servers(self) -> Backend:
@@ -95,7 +96,7 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, print
             if waiting:
                 _gate_run(request, journal, clusters, waiting, print_line)
             if run not in judged:
-                _judge_together(journal, run, cases, print_line)
+                _count_gate_run(request, journal, run, cases, print_line)
 
 
 def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
@@ -197,25 +198,38 @@ def _require_working(journal: CalibrationJournal) -> None:
         raise HarnessError("control cases to come to their end", seen=seen)
 
 
-def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], print_line: PrintLine) -> None:
+def _count_gate_run(
+    request: CalibrationRequest,
+    journal: CalibrationJournal,
+    run: int,
+    cases: Sequence[ControlCase],
+    print_line: PrintLine,
+) -> None:
     """
-    Judge the pooled checks of a gate run, with all its samples as one family.
+    Judge the pooled checks of a gate run, and count them.
 
-    An interrupted gate run has several run directories. They are removed unless needed to explain an alarm.
+    An interrupted gate run has several run directories. They are removed unless kept or needed to explain an alarm.
     """
     began, folder = time.monotonic(), journal.folder / _run_folder(run)
-    directories = sorted(path.parent for path in folder.glob("*/run.json"))
-    runs = [RunDirectory.open(path) for path in directories]
-    judgement = judge(analyze(directories, master=WITHOUT_SPARK).evidence, describe(runs, took_s=0.0))
-    own, subject = {str(case.case.id) for case in cases}, str(cases[0].subject)
-    answers = tuple(TalliedAnswer.of(result) for result in judgement.results if result.case not in own)
     members = [member for member in journal.cases if member.number in {case.number for case in cases}]
-    alarmed = any(member.has_alarm for member in members)
-    outcome = ControlOutcome(run, f"gate run {run} of {subject}", subject, answers, cases_alarmed=alarmed)
+    outcome = judged_together(folder, run, members)
     journal.add(line_now(time.monotonic() - began, _run_folder(run), run=outcome))
-    if not outcome.has_alarm and not any(member.trouble for member in members):
+    if not request.keep and not outcome.has_alarm and not any(member.trouble for member in members):
         shutil.rmtree(folder, ignore_errors=True)
-    print_line(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {outcome_words(outcome)}")
+    print_line(f"gate run {run} of {outcome.subject}: pooled checks {outcome_words(outcome)}")
+
+
+def judged_together(folder: Path, run: int, members: Sequence[ControlOutcome]) -> ControlOutcome:
+    """Return the outcome of a gate run's pooled checks, with all its samples as one family. members: its cases, in order."""
+    directories = sorted(path.parent for path in folder.glob("*/run.json"))
+    judgement = judge(
+        analyze(directories, master=WITHOUT_SPARK).evidence,
+        describe([RunDirectory.open(path) for path in directories], took_s=0.0),
+    )
+    own, subject = {member.case for member in members}, members[0].subject
+    answers = tuple(TalliedAnswer.of(result) for result in judgement.results if result.case not in own)
+    alarmed = any(member.has_alarm for member in members)
+    return ControlOutcome(run, f"gate run {run} of {subject}", subject, answers, cases_alarmed=alarmed)
 
 
 def run_single(request: CalibrationRequest, number: int, print_line: PrintLine) -> Path:

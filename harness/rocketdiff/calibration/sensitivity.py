@@ -147,7 +147,7 @@ def _broke_off(
     """
     Repeat a known case; True if it broke off.
 
-    The run directory is kept if a divergence was missed or nothing was decided.
+    The run directory is kept on request, and if a divergence was missed or nothing was decided.
     """
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     wanted = RunRequest(
@@ -173,7 +173,7 @@ def _broke_off(
     took_s = time.monotonic() - began
     line = line_now(took_s, directory.path.relative_to(journal.folder))
     journal.add(replace(line, known=outcomes, known_case=known.name))
-    if all(outcome.seen for outcome in outcomes):
+    if not request.keep and all(outcome.seen for outcome in outcomes):
         shutil.rmtree(directory.path, ignore_errors=True)
     words = {True: "seen", False: "MISSED", None: "not decided"}
     print_line(

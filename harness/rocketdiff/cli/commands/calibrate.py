@@ -40,6 +40,9 @@ def calibrate(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Throw away what the folder holds and count from zero.")
     ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep every run (about a megabyte a case), for `--again`.")
+    ] = False,
     only: Annotated[
         int | None, typer.Option(min=1, help="Run the control case of this number again; it is not counted.")
     ] = None,
@@ -55,7 +58,7 @@ def calibrate(
     from rocketdiff.calibration.journal import begin_anew
     from rocketdiff.calibration.sensitivity import run_known
 
-    request = CalibrationRequest(cases, out, seed, server, cluster)
+    request = CalibrationRequest(cases, out, seed, server, cluster, keep)
     require_possible(request)
     print_line = typer.echo
     if only is not None:
