@@ -6,7 +6,7 @@ A journal belongs to one plan of cases (seed, server release).
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import msgspec
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.files import read_bytes, regular_bytes
 from rocketdiff.core.run_info import Machine
+from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import MOST_BYTES, UNREADABLE
 from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome
 
@@ -89,6 +90,13 @@ class CalibrationJournal:
         """On disk when this returns."""
         self._append(line)
         self.lines.append(line)
+
+    def replace(self, lines: Sequence[Line]) -> None:
+        """Keep these lines instead; the file has either the old ones or the new."""
+        replace_file(
+            self.folder / JOURNAL, b"".join(msgspec.json.encode(each) + b"\n" for each in (self.header, *lines))
+        )
+        self.lines = list(lines)
 
     @property
     def cases(self) -> tuple[ControlOutcome, ...]:

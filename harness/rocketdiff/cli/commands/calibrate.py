@@ -43,11 +43,15 @@ def calibrate(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep every run (about a megabyte a case), for `--again`.")
     ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run nothing: judge the kept runs of the folder with the present program.")
+    ] = False,
     only: Annotated[
         int | None, typer.Option(min=1, help="Run the control case of this number again; it is not counted.")
     ] = None,
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
+    from rocketdiff.calibration.again import judge_again
     from rocketdiff.calibration.controls import (
         CalibrationRequest,
         journal_of,
@@ -68,6 +72,9 @@ def calibrate(
         begin_anew(out)
     journal = journal_of(request)
     try:
+        if again:
+            judge_again(request, journal, print_line)
+            return
         run_controls(request, journal, print_line)
         if sensitivity:
             run_known(request, journal, repeats, print_line)
