@@ -101,27 +101,11 @@ def encode(command: Command, opaque: int | None = None) -> bytes:
     Raises RemotingCommandException if the header cannot be written (binary keys are limited to 32767 bytes).
     """
     number = command.opaque if opaque is None else opaque
-    if command.serialization is Serialization.JSON:
-        header = header_json.encode(
-            command.code,
-            command.language,
-            command.version,
-            number,
-            command.flag,
-            command.remark,
-            command.ext_fields,
-        )
-    else:
-        header = header_binary.encode(
-            command.code,
-            command.language,
-            command.version,
-            number,
-            command.flag,
-            command.remark,
-            command.ext_fields,
-        )
-    return join_frame(command.serialization, header, command.body)
+    header = header_json.Header(
+        command.code, command.language, command.version, number, command.flag, command.remark, command.ext_fields
+    )
+    written = (header_json if command.serialization is Serialization.JSON else header_binary).encode(header)
+    return join_frame(command.serialization, written, command.body)
 
 
 def join_frame(serialization: Serialization, header: bytes, body: bytes) -> bytes:

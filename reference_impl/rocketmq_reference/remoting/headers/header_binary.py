@@ -6,7 +6,6 @@ each field as key (length 2, UTF-8) and value (length 4, UTF-8). Big endian. An 
 """
 
 import struct
-from collections.abc import Mapping
 
 from rocketmq_reference.remoting.codes import LanguageCode
 from rocketmq_reference.remoting.errors import RemotingCommandException
@@ -20,27 +19,20 @@ _LONGEST_KEY_BYTES = 0x7FFF
 _LANGUAGE_NAMES = {int(language): language.name for language in LanguageCode}
 
 
-def encode(
-    code: int,
-    language: str,
-    version: int,
-    opaque: int,
-    flag: int,
-    remark: str | None,
-    ext_fields: Mapping[str, str],
-) -> bytes:
+def encode(header: Header) -> bytes:
     """
     Return the header in binary; a language without a number is written as OTHER.
 
     Raises RemotingCommandException for a key over 32767 bytes or a code that does not fit 16 bits.
     """
-    fields = b"".join(map(_encode_field, ext_fields.items()))
-    text = (remark or "").encode()
-    number = LanguageCode.__members__.get(language, LanguageCode.OTHER)
+    fields = b"".join(map(_encode_field, header.ext_fields.items()))
+    text = (header.remark or "").encode()
+    number = LanguageCode.__members__.get(header.language, LanguageCode.OTHER)
     try:
-        fixed = _FIXED.pack(code, number, version, opaque, flag)
+        fixed = _FIXED.pack(header.code, number, header.version, header.opaque, header.flag)
     except struct.error as error:
-        raise RemotingCommandException(f"expected code and version of 16 bits, saw {code} and {version}") from error
+        seen = f"{header.code} and {header.version}"
+        raise RemotingCommandException(f"expected code and version of 16 bits, saw {seen}") from error
     return b"".join((fixed, _INT.pack(len(text)), text, _INT.pack(len(fields)), fields))
 
 

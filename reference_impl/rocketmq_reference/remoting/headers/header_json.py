@@ -16,32 +16,24 @@ class Header(NamedTuple):
     opaque: int
     flag: int
     remark: str | None
-    ext_fields: dict[str, str]
+    ext_fields: Mapping[str, str]
 
 
-def encode(
-    code: int,
-    language: str,
-    version: int,
-    opaque: int,
-    flag: int,
-    remark: str | None,
-    ext_fields: Mapping[str, str],
-) -> bytes:
+def encode(header: Header) -> bytes:
     """Return the header as a JSON object; a remark of None and empty ext fields are omitted, as fastjson omits nulls."""
-    header: dict[str, Any] = {
-        "code": int(code),
-        "flag": flag,
-        "language": language,
-        "opaque": opaque,
+    fields: dict[str, Any] = {
+        "code": int(header.code),
+        "flag": header.flag,
+        "language": header.language,
+        "opaque": header.opaque,
         "serializeTypeCurrentRPC": "JSON",
-        "version": version,
+        "version": header.version,
     }
-    if ext_fields:
-        header["extFields"] = ext_fields if type(ext_fields) is dict else dict(ext_fields)
-    if remark is not None:
-        header["remark"] = remark
-    return write_json(header)
+    if header.ext_fields:
+        fields["extFields"] = dict(header.ext_fields)
+    if header.remark is not None:
+        fields["remark"] = header.remark
+    return write_json(fields)
 
 
 def decode(data: bytes) -> Header:
