@@ -2,8 +2,8 @@
 Servers and ports that only one of the two clients keeps connections to: a firewall or proxy may let only some through.
 
 Compared are kinds of servers and ports, not single brokers: which of several brokers or name servers a client asks first is
-luck. Slaves are left out: Java producers were seen to keep connections to them, the reference keeps none, and none of them
-carries a send. Counted is calm alone, because a fault may move a client to another server. Not seen: connections that are
+luck. Slaves are left out: the warm-up of our Java driver unregisters its producer from every broker, slaves too, on connections
+that the measured producer shares; neither client sends anything to a slave by itself. Counted is calm alone, because a fault may move a client to another server. Not seen: connections that are
 closed again between two samples, and servers outside the cluster.
 """
 
