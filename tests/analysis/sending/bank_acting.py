@@ -142,7 +142,10 @@ def one_queue(records: ArmRecords, _: ModeStory) -> None:
         places[one.send] = offset
         records.stored[place] = replace(one, queue_id=0, queue_offset=offset)
     records.attempts = [replace(attempt, queue_id=0) for attempt in records.attempts]
-    records.sends = [replace(send, queue_id=0, queue_offset=places[send.send]) for send in records.sends]
+    records.sends = [
+        replace(send, queue_id=0, queue_offset=places[send.send]) if send.send in places else send
+        for send in records.sends
+    ]
 
 
 def seven_of_eight(records: ArmRecords, story: ModeStory) -> None:
