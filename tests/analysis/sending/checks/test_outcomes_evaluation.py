@@ -73,6 +73,15 @@ def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple
     assert evidence.reason == (reason if end is OPEN else "")
 
 
+def test_a_client_slow_for_all_of_a_short_calm_is_not_accused() -> None:
+    """A stall of one process may fill the second before a fault, but not a quarter of a case."""
+    tallies = sends(100, held_up=(0, 60))
+    tallies |= {("outcomes", arm, "faults", "sends"): (400, 0.0) for arm in Arm}
+    assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == PASSES
+    tallies |= {("outcomes", arm, "faults", "sends"): (100, 0.0) for arm in Arm}
+    assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == DIVERGES
+
+
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
     """How often each arm met it, and how often it ended badly."""
     tallies = sends()

@@ -29,7 +29,7 @@ Fails = Callable[[int], bool]
 
 def sends(fails: Fails, **others: Any) -> list[dict[str, Any]]:
     rows = []
-    for number in range(300):
+    for number in range(400):
         due = number * 20 * MS
         failed = fails(number)
         end = due + (500 if failed else 2) * MS
@@ -53,8 +53,13 @@ def found_in(baseline: Any, candidate: Any, *pauses: dict[str, Any], entry: Case
 
 
 def half(number: int) -> bool:
-    """Every second send of a pause from 1 to 4 s goes to the paused broker, but for those that it answers in time."""
-    return number % 2 == 0 and 50 <= number < 175
+    """Every second send of a pause from 1 to 6 s goes to the paused broker, but for those that it answers in time."""
+    return number % 2 == 0 and 50 <= number < 275
+
+
+def until_the_last_look(number: int) -> bool:
+    """As ``half``, but requests that timed out in the last seconds of the pause got their answers."""
+    return half(number) and number < 175
 
 
 def few(number: int) -> bool:
@@ -62,11 +67,11 @@ def few(number: int) -> bool:
 
 
 def in_both(number: int) -> bool:
-    return number % 2 == 0 and (50 <= number < 100 or 150 <= number < 200)
+    return number % 2 == 0 and (50 <= number < 175 or 225 <= number < 350)
 
 
-LONG = pause(1.0, 4.0)
-TWO = (pause(1.0, 2.5), pause(3.0, 4.5, episode=2))
+LONG = pause(1.0, 6.0)
+TWO = (pause(1.0, 4.0), pause(4.5, 7.5, episode=2))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +83,11 @@ TWO = (pause(1.0, 2.5), pause(3.0, 4.5, episode=2))
         (half, lambda n: half(n) and n < 60, (LONG,), [FEWER]),
         (half, lambda n: half(n) and n % 12 == 0, (LONG,), [FEWER]),
         (half, half, (LONG,), []),
+        (half, until_the_last_look, (LONG,), []),
+        (lambda n: half(n) and n < 60, half, (pause(1.0, 3.6),), []),
         (half, lambda n: half(n) and n > 75, (LONG,), []),
         (half, lambda n: half(n + 1), (LONG,), []),
-        (in_both, lambda n: 100 <= n < 175, TWO, []),
+        (in_both, lambda n: 175 <= n < 350, TWO, []),
         (half, lambda n: half(n) and n % 4 == 0, (LONG,), []),
         (half, few, (), []),
         (half, few, (pause(1.0, 1.4),), []),
@@ -88,7 +95,7 @@ TWO = (pause(1.0, 2.5), pause(3.0, 4.5, episode=2))
     ],
     ids=[
         "sixty-to-one", "one-to-sixty", "two-pauses", "after-ten-the-rest-elsewhere", "one-in-six", "equal",
-        "a-connection-closed-for-a-timeout", "the-other-queues", "pauses-of-opposite-sign", "half-as-many", "no-pause",
+        "a-look-just-before-the-end", "a-look-just-before-the-end-of-a-short-pause", "a-connection-closed-for-a-timeout", "the-other-queues", "pauses-of-opposite-sign", "half-as-many", "no-pause",
         "a-pause-within-the-timeout", "few-failures",
     ],
 )  # fmt: skip
