@@ -55,8 +55,8 @@ def least_delay(scenario: Scenario) -> Iterator[Compared]:
     none = np.zeros(due.size, dtype=np.int64)
     never = none.astype(np.bool_)
     sends = Sends(
-        number=none, thread=np.arange(due.size) % work.threads, due=due, start=due, end=due, free=due, broker=none,
-        brokers=(), went_well=never, waits=never, is_oneway=never,
+        number=none, thread=np.arange(due.size) % work.threads, due=due, start=due, end=due, free=due, ended=never,
+        broker=none, brokers=(), went_well=never, waits=never, is_oneway=never,
     )  # fmt: skip
     yield moments.least_ns(sends) / NS_PER_MS, 1_000 * work.threads / work.rate_per_s
 
@@ -151,7 +151,7 @@ NO_TOLERANCE = {
     "constants of the clients": (
         "fault_windows._REQUEST_SCAN_NS", "decision_point.HARMLESS_MS", "hidden_state.SLOW_MS", "durations.CONNECTING_MS",
         "ends._GRACE_MS", "ends._ACTED_LATE_MS", "ends._AT_ONCE_MS", "excuses.IDLE_NS",
-        "recovery.FIRST_WAIT_NS",
+        "recovery.FIRST_WAIT_NS", "unequal_failures.LOOK_NS",
     ),
     "units of counting, in which several events have one cause": (
         "moments.MOMENT_NS", "outcomes.MOMENT_NS", "outcomes.FAILURES_APART_NS", "judged_views.STRETCHES_APART_NS",

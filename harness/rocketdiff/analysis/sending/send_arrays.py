@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.traces.schema import TableName
@@ -25,7 +26,7 @@ class Sends:
     """
     One arm's sends: numbers, threads, times, and the broker that answered, by its place in brokers, -1 for none.
 
-    free: when the call returned. went_well: SEND_OK from the only attempt. waits: the call returns when the answer has come.
+    free: when the call returned. ended: not for a call without a callback, whose end is when its driver stopped waiting. went_well: SEND_OK from the only attempt. waits: the call returns when the answer has come.
     is_oneway: there is no answer.
     """
 
@@ -35,6 +36,7 @@ class Sends:
     start: Ints
     end: Ints
     free: Ints
+    ended: Mask
     broker: Ints
     brokers: Sequence[str]
     went_well: Mask
@@ -56,6 +58,7 @@ def sends_of_arm(trace: CaseTrace, arm: Arm) -> Sends:
         start=start,
         end=end,
         free=pc.coalesce(table.column("returned_ns"), table.column("end_ns")).to_numpy(),
+        ended=~is_one_of(table.column("error"), NEVER_CALLED_BACK),
         broker=brokers.indices.fill_null(-1).to_numpy(),
         brokers=tuple(brokers.dictionary.to_pylist()),
         went_well=is_one_of(table.column("outcome"), Outcome.OK) & (attempts_by_send(trace, arm)[number] <= 1),

@@ -178,6 +178,13 @@ def test_all_sends_take_far_longer() -> None:
     assert ended(pace.evaluate(facts))[1] is ExitCode.DIVERGES
 
 
+def test_a_callback_that_never_came_makes_no_case_longer() -> None:
+    """The end of such a call is when its driver stopped waiting; the check ``callbacks`` judges it."""
+    late = closed_loop(usual)
+    late["sends"][100] |= {"end_ns": 20 * S, "error": "NeverCalledBack", "outcome": "unknown", "status": None}
+    assert signatures(facts_of(closed_loop(usual), late, pause(0.0, 4.0))) == []
+
+
 def test_a_short_case_shows_no_pace() -> None:
     """In less than a second of sends nothing is compared."""
     facts = facts_of(closed_loop(usual, 60), closed_loop(usual, 60))
