@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.analysis.spark.class_archive import ClassArchive, class_archive
+from rocketdiff.analysis.spark.home import local_home, whole_home
 from rocketdiff.analysis.spark.process import SparkProcess, take_folder
 from rocketdiff.releases import class_archive as archives
 from rocketdiff.releases.class_archive import FAILED, JavaStart, made_archive
@@ -82,3 +83,14 @@ def test_a_spark_that_is_configured_from_outside_has_none(tmp_path: Path, monkey
     """A user's own Spark has no archive: its class path may have folders, which an archive does not support."""
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert class_archive(tmp_path) is None
+
+
+def test_a_local_session_starts_without_machine_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder has every file of pyspark but MLlib's jar; a Spark that the user configures is used as it is."""
+    home, whole = local_home(), whole_home()
+    jars, every = ({jar.name for jar in (folder / "jars").glob("*.jar")} for folder in (home, whole))
+    assert {name.split("_")[0] for name in every - jars} == {"spark-mllib"}
+    assert {entry.name for entry in home.iterdir()} == {entry.name for entry in whole.iterdir()}
+    assert local_home() == home
+    monkeypatch.setenv("SPARK_CONF_DIR", "conf")
+    assert local_home() == whole

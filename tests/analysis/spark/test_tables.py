@@ -1,6 +1,7 @@
 """The named tables on Spark: literal rows in, literal rows out."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pyarrow as pa
 import pytest
@@ -15,10 +16,11 @@ from rocketdiff.analysis.facts import (
     LaneBar,
     OutageValue,
     Tally,
+    Trouble,
     batches,
     columns_of,
 )
-from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
+from rocketdiff.analysis.spark.tables import summed
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 
 pytestmark = [
@@ -45,60 +47,48 @@ def collected(frame: DataFrame) -> Sequence[dict[str, object]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
-def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
-    """Each kind of fact goes to its own table, with exact nanoseconds beyond 2^53."""
+def test_each_kind_of_fact_keeps_its_row(spark: SparkSession) -> None:
+    """A single fact of each kind comes back as it was, with exact nanoseconds beyond 2^53; equal single facts stay apart."""
     ns = 9_007_199_254_740_993
-    bar = LaneBar("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0)
-    fault = FaultRecord(1, FaultKind.PAUSE, "broker-b", ns, ns + 1, None)
-    every = facts(
-        spark,
-        difference(3, weight=2, at_ns=ns),
-        Tally("sends", "baseline", "calm", "ok", 5, 0.0),
-        OutageValue("timing", "blocked-send-duration", "baseline", 1, 5.5, 2, "failover"),
-        bar,
-        fault,
-    ).cache()
-    (only,) = collected(differences(every))
-    assert (only["at_ns"], only["attempt"], only["send"]) == (ns, None, 3)
-    assert collected(tallies(every)) == [
-        {
-            "run": "r",
-            "number": 1,
-            "check": "sends",
-            "arm": "baseline",
-            "phase": "calm",
-            "key": "ok",
-            "n": 5,
-            "total": 0.0,
-        }
-    ]
-    rows = collected(loose(every))
-    assert [[kind for kind in ("episode", "lane", "fault") if row[kind]] for row in rows] == [
-        ["episode"],
-        ["lane"],
-        ["fault"],
-    ]
-    assert rows[1]["lane"] == dict(
-        zip(columns_of(LaneBar), ("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0), strict=True)
-    )
+    value = OutageValue("timing", "blocked-send-duration", "baseline", 1, 5.5, 2, "failover")
+    rows: dict[str, Sequence[Fact]] = {
+        "difference": [difference(3, weight=2, at_ns=ns)],
+        "tally": [Tally("sends", "baseline", "calm", "ok", 5, 0.0)],
+        "episode": [value, value],
+        "lane": [LaneBar("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0)],
+        "fault": [FaultRecord(1, FaultKind.PAUSE, "broker-b", ns, ns + 1, None)],
+        "trouble": [Trouble("a table", "none", "run it again")],
+    }
+    every = facts(spark, *chain.from_iterable(rows.values()))
+    found = collected(summed(every))
+    assert {row["count"] for row in found} == {1}
+    before = collected(every)
+    for kind, same in rows.items():
+        assert [row[kind] for row in found if row[kind]] == [row[kind] for row in before if row[kind]]
+        assert len([row for row in found if row[kind]]) == len(same)
+    assert all((row["run"], row["number"], sum(row[kind] is not None for kind in rows)) == ("r", 1, 1) for row in found)
 
 
 def test_a_cluster_shows_the_difference_that_is_easiest_to_follow(spark: SparkSession) -> None:
     """A cluster shows the difference with the fewest attempts, then the earliest, then without an attempt."""
-    rows = differences(
-        facts(
-            spark,
-            difference(1, weight=4, at_ns=10),
-            difference(2, weight=2, at_ns=30),
-            difference(3, weight=2, at_ns=20, attempt=0),
-            difference(3, weight=2, at_ns=20, attempt=None),
-            difference(4, weight=9, at_ns=5, arm="baseline"),
-        )
+    rows = facts(
+        spark,
+        difference(1, weight=4, at_ns=10),
+        difference(2, weight=2, at_ns=30),
+        difference(3, weight=2, at_ns=20, attempt=0),
+        difference(3, weight=2, at_ns=20, attempt=None),
+        difference(4, weight=9, at_ns=5, arm="baseline"),
     )
-    found = {row["arm"]: row for row in collected(clusters(rows))}
-    assert (found["candidate"]["count"], found["candidate"]["send"], found["candidate"]["attempt"]) == (4, 3, None)
-    assert (found["baseline"]["count"], found["baseline"]["send"]) == (1, 4)
-    assert set(found["candidate"]) == {"run", "number", "count", *columns_of(DifferenceFact)}
+    counts: dict[str, object] = {}
+    examples: dict[str, object] = {}
+    for row in collected(summed(rows)):
+        example = row["difference"]
+        assert isinstance(example, dict)
+        counts[example["arm"]] = row["count"]
+        examples[example["arm"]] = (example["send"], example["attempt"], tuple(example))
+    columns = columns_of(DifferenceFact)
+    assert counts == {"candidate": 4, "baseline": 1}
+    assert examples == {"candidate": (3, None, columns), "baseline": (4, None, columns)}
 
 
 def test_tallies_of_one_key_are_added_and_others_kept_apart(spark: SparkSession) -> None:
@@ -110,5 +100,15 @@ def test_tallies_of_one_key_are_added_and_others_kept_apart(spark: SparkSession)
         Tally("elapsed", "baseline", "after", "700", 1, 0.0),
         Tally("elapsed", "candidate", "calm", "700", 1, 0.0),
     )
-    found = sorted((str(row["arm"]), str(row["phase"]), row["n"], row["total"]) for row in collected(tallies(rows)))
-    assert found == [("baseline", "after", 1, 0.0), ("baseline", "calm", 7, 0.75), ("candidate", "calm", 1, 0.0)]
+    found = [row["tally"] for row in collected(summed(rows))]
+    assert sorted(tuple(tally.values()) for tally in found if isinstance(tally, dict)) == [
+        ("elapsed", "baseline", "after", "700", 1, 0.0),
+        ("elapsed", "baseline", "calm", "700", 7, 0.75),
+        ("elapsed", "candidate", "calm", "700", 1, 0.0),
+    ]
+
+
+def test_cases_are_judged_once(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """The facts are read once, whatever is summed: a second read would judge every case again."""
+    summed(facts(spark, difference(1, weight=1, at_ns=1)).mapInArrow(lambda batches: batches, SPARK_SCHEMA)).explain()
+    assert capsys.readouterr().out.count("MapInArrow") == 1

@@ -10,9 +10,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.find_spark_home import _find_spark_home
-
 from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
+from rocketdiff.analysis.spark.home import local_home
 from rocketdiff.releases.class_archive import archive_flags
 from rocketdiff.releases.jdk import find_java
 
@@ -71,8 +70,10 @@ def standalone(folder: Path, workers: int) -> Iterator[Standalone]:
 @contextmanager
 def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     folder.mkdir(parents=True)
+    home = local_home()
     environment = os.environ | {
         "JAVA_HOME": str(find_java().home),
+        "SPARK_HOME": str(home),  # of a local session, because the class archive fits only its jars
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder),
         "SPARK_WORKER_DIR": str(folder / "work"),
@@ -80,7 +81,7 @@ def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[su
         "SPARK_DAEMON_MEMORY": "256m",
     }
     command = [
-        str(Path(_find_spark_home(), "bin", "spark-class")),
+        str(home / "bin" / "spark-class"),
         f"org.apache.spark.deploy.{what}",
         "--host",
         "127.0.0.1",

@@ -11,8 +11,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.find_spark_home import _find_spark_home
-
+from rocketdiff.analysis.spark.home import CONFIGURED_BY, local_home
 from rocketdiff.releases.class_archive import JavaStart, archive_flags, is_to_be_trained, made_archive, trained
 
 LOCAL_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -20,9 +19,6 @@ LOCAL_JAVA = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 JVM flags for a session of seconds on few cores. Without the C2 compiler and parallel collectors, start and first query took 16 s
 instead of 25 s on a busy machine with two cores. Not set for other masters, where queries are long.
 """
-
-_CONFIGURED_BY = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS")
-"""With these variables the user's class path may contain folders; an archive supports only jars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +49,9 @@ class ClassArchive:
 
 def class_archive(folder: Path) -> ClassArchive | None:
     """Return the archive for a session with this private folder; None if the user configures Spark or a file is unreadable."""
-    if any(name in os.environ for name in _CONFIGURED_BY):
-        return None
-    jars = tuple(sorted(Path(_find_spark_home(), "jars").glob("*.jar")))
+    if any(name in os.environ for name in CONFIGURED_BY):
+        return None  # the class path may contain folders; an archive supports only jars
+    jars = tuple(sorted((local_home() / "jars").glob("*.jar")))
     with contextlib.suppress(OSError):
         start = JavaStart("spark", _java(), LOCAL_JAVA, jars)
         is_trained_now = is_to_be_trained(start)

@@ -1,4 +1,4 @@
-"""Runs the pass on Spark: one table with the facts of all runs, three small results to the driver."""
+"""Runs the pass on Spark: one table with the facts of all runs, one small result to the driver."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
-from rocketdiff.analysis.facts import KINDS, SPARK_SCHEMA, CaseFact, Tally, Trouble, columns_of, difference_of
+from rocketdiff.analysis.facts import KINDS, SPARK_SCHEMA, CaseFact, DifferenceFact, Fact, Tally, Trouble, difference_of
 from rocketdiff.analysis.spark.cases import CaseOfRun, dealt_cases, judging
-from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
+from rocketdiff.analysis.spark.tables import summed
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
@@ -34,15 +34,20 @@ def warm_up(spark: SparkSession) -> None:
 
 
 def _summaries(facts: DataFrame) -> Summaries:
-    facts = facts.persist()
-    try:
-        return in_order(
-            map(_cluster, clusters(differences(facts)).toArrow().to_pylist()),
-            map(_tally, tallies(facts).toArrow().to_pylist()),
-            map(_loose, loose(facts).toArrow().to_pylist()),
-        )
-    finally:
-        facts.unpersist()
+    clusters: list[DifferenceCluster] = []
+    tallies: list[CaseFact] = []
+    loose: list[CaseFact] = []
+    for row in summed(facts).toArrow().to_pylist():
+        match _fact(row):
+            case DifferenceFact() as example:
+                clusters.append(DifferenceCluster(row["run"], row["number"], row["count"], example))
+            case Tally() as tally:
+                tallies.append(CaseFact(row["run"], row["number"], tally))
+            case Trouble() as trouble:
+                raise TraceError(trouble.expected, seen=trouble.seen, hint=trouble.hint)
+            case fact:
+                loose.append(CaseFact(row["run"], row["number"], fact))
+    return in_order(clusters, tallies, loose)
 
 
 def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
@@ -58,19 +63,11 @@ def _facts(spark: SparkSession, piles: Sequence[tuple[CaseOfRun, ...]], batch_ro
     return numbers.mapInArrow(judging(piles, batch_rows), SPARK_SCHEMA)
 
 
-def _cluster(row: dict[str, Any]) -> DifferenceCluster:
-    return DifferenceCluster(str(row["run"]), row["number"], row["count"], difference_of(row))
-
-
-def _tally(row: dict[str, Any]) -> CaseFact:
-    return CaseFact(str(row["run"]), row["number"], Tally(**{name: row[name] for name in columns_of(Tally)}))
-
-
-def _loose(row: dict[str, Any]) -> CaseFact:
-    name, values = next((name, values) for name in KINDS if isinstance(values := row.get(name), dict))
+def _fact(row: dict[str, Any]) -> Fact:
+    name, values = next((name, values) for name in KINDS if isinstance(values := row[name], dict))
     kind = KINDS[name]
-    if kind is Trouble:
-        raise TraceError(values["expected"], seen=values["seen"], hint=values["hint"])
+    if kind is DifferenceFact:
+        return difference_of(values)
     if kind is FaultRecord:
         values = values | {"kind": FaultKind(values["kind"])}
-    return CaseFact(str(row["run"]), row["number"], kind(**values))
+    return kind(**values)

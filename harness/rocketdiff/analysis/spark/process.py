@@ -9,11 +9,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspark.find_spark_home import _find_spark_home
 from pyspark.serializers import UTF8Deserializer, read_int
 
 from rocketdiff.analysis.spark.class_archive import ClassArchive
+from rocketdiff.analysis.spark.home import local_home, whole_home
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.spark_master import is_local
 from rocketdiff.process.child import Child
 from rocketdiff.process.open_files import require_open_files
 
@@ -39,7 +40,8 @@ class SparkProcess:
         self._archive = archive
         self._log = folder / "jvm.log"
         self._connection = folder / "connection"
-        command, environment = _command(settings), _environment(folder, self._connection, archive)
+        home = local_home() if is_local(dict(settings).get("spark.master", "")) else whole_home()
+        command, environment = _command(home, settings), _environment(home, folder, self._connection, archive)
         log = self._log.open("w+b")
         self._process = Child(command, stderr=log, environment=environment, scratch=folder, is_heard=False)
 
@@ -121,19 +123,20 @@ def _is_left(folder: Path) -> bool:
     return True
 
 
-def _environment(folder: Path, connection: Path, archive: ClassArchive | None) -> dict[str, str]:
+def _environment(home: Path, folder: Path, connection: Path, archive: ClassArchive | None) -> dict[str, str]:
     """Return our environment, plus what makes the driver keep its files in ``folder``: a killed driver removes none of them."""
     own = os.environ.get("SPARK_SUBMIT_OPTS", "") if archive is None else archive.options()
     return os.environ | {
         "SPARK_CONNECT_MODE": "0",  # as launch_gateway does
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+        "SPARK_HOME": str(home),
         "SPARK_LOCAL_DIRS": str(folder),
         "SPARK_SUBMIT_OPTS": f"{own} {shlex.quote(f'-Djava.io.tmpdir={folder}')} -XX:-UsePerfData".strip(),
     }
 
 
-def _command(settings: Sequence[tuple[str, str]]) -> list[str]:
+def _command(home: Path, settings: Sequence[tuple[str, str]]) -> list[str]:
     """Return the command that pyspark's launch_gateway would run."""
     options = [word for name, value in settings for word in ("--conf", f"{name}={value}")]
     own = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-    return [str(Path(_find_spark_home(), "bin", "spark-submit")), *options, *own]
+    return [str(home / "bin" / "spark-submit"), *options, *own]

@@ -1,64 +1,60 @@
-"""The tables on Spark: facts → differences → clusters; facts → tallies; facts → loose. Only facts are shuffled."""
+"""The tables on Spark: facts → their sums, in one query with one shuffle. Only facts are shuffled."""
+
+from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
-from rocketdiff.analysis.facts import DifferenceFact, Tally, columns_of
+from rocketdiff.analysis.facts import KINDS, DifferenceFact, Tally, columns_of
 
-_CLUSTER = ("run", "number", "check", "signature", "arm")
+_KEY = ("run", "number", "check", "signature", "arm", "phase", "key", "single")
 _EASE = ("weight", "at_ns", "thread", "send", "attempt", "observed")
-_TALLY = ("run", "number", "check", "arm", "phase", "key")
+_SINGLE = tuple(name for name, kind in KINDS.items() if kind not in {DifferenceFact, Tally})
+"""The kinds that are not summed."""
 
 
-def differences(facts: DataFrame) -> DataFrame:
+def summed(facts: DataFrame) -> DataFrame:
     """
-    Return one row per difference.
+    Sum the facts of each case.
 
-    In: run, number, difference. Out: run, number and the columns of Difference.
+    In: the columns of facts. Out: the same, and ``count``.
+
+    One row for all differences of one check, arm and signature: the easiest example, and their ``count``. The example has the
+    fewest attempts, then the earliest time (``summaries.ease``); a null attempt sorts before 0 in both. One row for all tallies
+    of one check, arm, phase and key: the sums. Every other fact keeps its row.
     """
-    found = facts.select("run", "number", "difference").where(F.col("difference").isNotNull())
-    return found.select("run", "number", *(F.col(f"difference.{name}") for name in columns_of(DifferenceFact)))
+    # One query for all kinds: planning and running three took the JVM 1 s longer, and they need the facts cached.
+    added = _keyed(facts).groupBy(*_KEY).agg(F.count(F.lit(1)).alias("count"), *_sums())
+    return added.select("run", "number", "count", _example(), _tally(), *_SINGLE)
 
 
-def clusters(differences: DataFrame) -> DataFrame:
-    """
-    Group differences of one case, check and arm by signature, each group with its easiest example.
-
-    In: run, number and the columns of Difference. Out: the same, and ``count``. The example has the fewest attempts, then the
-    earliest time (``summaries.ease``); a null attempt sorts before 0 in both.
-    """
-    example = F.min(F.struct(*_EASE, *_others(DifferenceFact, _EASE, _CLUSTER))).alias("example")
-    gathered = differences.select("run", "number", *columns_of(DifferenceFact)).groupBy(*_CLUSTER)
-    counted = gathered.agg(F.count(F.lit(1)).alias("count"), example)
-    return counted.select("run", "number", "count", *(_of_example(name) for name in columns_of(DifferenceFact)))
-
-
-def tallies(facts: DataFrame) -> DataFrame:
-    """
-    Sum counts and totals by case, check, arm, phase and key.
-
-    In: run, number, tally. Out: run, number and the columns of Tally.
-    """
-    counted = facts.select("run", "number", "tally").where(F.col("tally").isNotNull())
-    rows = counted.select("run", "number", *(F.col(f"tally.{name}") for name in columns_of(Tally)))
-    added = rows.groupBy(*_TALLY).agg(F.sum("n").alias("n"), F.sum("total").alias("total"))
-    return added.select("run", "number", *columns_of(Tally))
+def _keyed(facts: DataFrame) -> DataFrame:
+    """In: the columns of facts. Out: the same, and the rest of ``_KEY``; ``single`` is unique to a row that is not summed."""
+    return facts.select(
+        *("run", "number", *KINDS),
+        F.coalesce("difference.check", "tally.check").alias("check"),
+        F.col("difference.signature").alias("signature"),
+        F.coalesce("difference.arm", "tally.arm").alias("arm"),
+        F.col("tally.phase").alias("phase"),
+        F.col("tally.key").alias("key"),
+        F.when(F.coalesce("difference.arm", "tally.arm").isNull(), F.monotonically_increasing_id()).alias("single"),
+    )
 
 
-def loose(facts: DataFrame) -> DataFrame:
-    """
-    Return the facts that are not summed: episode values, lane bars, faults, troubles.
-
-    In: the columns of facts. Out: run, number, episode, lane, fault, trouble.
-    """
-    kept = F.coalesce("episode.arm", "lane.arm", "fault.node", "trouble.expected").isNotNull()
-    return facts.select("run", "number", "episode", "lane", "fault", "trouble").where(kept)
-
-
-def _others(kind: type[DifferenceFact], *named: tuple[str, ...]) -> tuple[str, ...]:
-    known = {name for names in named for name in names}
-    return tuple(name for name in columns_of(kind) if name not in known)
+def _sums() -> Iterable[Column]:
+    ordered = (*_EASE, *(name for name in columns_of(DifferenceFact) if name not in _EASE))
+    difference = F.struct(*(F.col(f"difference.{name}") for name in ordered))
+    yield F.min(F.when(F.col("difference").isNotNull(), difference)).alias("example")
+    yield F.sum("tally.n").alias("n")
+    yield F.sum("tally.total").alias("total")
+    for name in _SINGLE:
+        yield F.first(name).alias(name)
 
 
-def _of_example(name: str) -> Column:
-    return F.col(name) if name in _CLUSTER else F.col(f"example.{name}").alias(name)
+def _example() -> Column:
+    members = F.struct(*(F.col(f"example.{name}") for name in columns_of(DifferenceFact)))
+    return F.when(F.col("example").isNotNull(), members).alias("difference")
+
+
+def _tally() -> Column:
+    return F.when(F.col("n").isNotNull(), F.struct(*columns_of(Tally))).alias("tally")
