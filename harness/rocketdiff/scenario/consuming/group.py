@@ -36,6 +36,7 @@ class GroupWork:
             "work_ms": plan.work_ms,
             "rules": len(plan.rules),
             "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
+            "settings": {**plan.settings, **plan.properties},
         }
 
 
