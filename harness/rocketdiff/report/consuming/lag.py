@@ -22,7 +22,10 @@ def draw_lag(timeline: GroupTimeline, subjects: dict[str, str]) -> str:
     top, bottom = MARK, MARK + HEIGHT
     parts = [*ticks(axis, top, bottom, SINCE)]
     parts += [shade(axis, fault, top, HEIGHT, own=False) for fault in timeline.faults]
-    parts += [text(GUTTER - 5, top + 8, f"{most:,}", fill=MUTED, anchor="end"), text(0, top + 8, "messages", fill=MUTED)]
+    parts += [
+        text(GUTTER - 5, top + 8, f"{most:,}", fill=MUTED, anchor="end"),
+        text(0, top + 8, "messages", fill=MUTED),
+    ]
     parts += [text(GUTTER - 5, bottom, "0", fill=MUTED, anchor="end"), text(0, top + 20, "waiting", fill=MUTED)]
     parts += [_line(curve, axis, most, bottom) for curve in timeline.lags]
     parts += [_mark(mark, axis, bottom) for mark in _shown_marks(timeline)]

@@ -41,6 +41,14 @@ def _ms(value: float | None) -> str:
     return "–" if value is None else f"{number(value)} ms"
 
 
+SILENCE_HEAD = "Longest silence after each fault"
+
+
+def silence_cell(figures: GroupFigures) -> str:
+    """Return the longest time without a delivery after each fault, in order of the faults."""
+    return ", ".join(_seconds(fault.silent_ms) for fault in figures.faults) or "–"
+
+
 def figure_line(figures: GroupFigures) -> str:
     """Return the figures as one sentence for a narrow place."""
     parts = [f"{figures.delivered:,} of {plural(figures.stored, 'message')} delivered", f"{figures.again:,} again"]

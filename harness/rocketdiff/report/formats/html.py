@@ -75,9 +75,15 @@ def render(document: Document) -> str:
     return text
 
 
+_BARS = {ClientRole.PRODUCER: "one bar per attempt", ClientRole.CONSUMER: "bars of calls"}
+_POOLS = {ClientRole.PRODUCER: "failover", ClientRole.CONSUMER: "resumption"}
+
+
 def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
     clusters = page.cluster_views(document)
     matrix = matrix_of(document)
+    present = {case.role for case in document.run.cases}
+    roles = [role for role in ClientRole if role in present] or [ClientRole.PRODUCER]
     used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
     template = _environment(document).get_template("report.html.j2")
     return template.render(
@@ -109,7 +115,9 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
         pools=page.pool_views(document),
         cases=page.case_views(document, pictures),
         limit_mb=LIMIT_BYTES // 1_000_000,
-        bars=_bars(document),
+        bars=" or ".join(_BARS[role] for role in roles),
+        pools_title=" and ".join(_POOLS[role] for role in roles).capitalize(),
+        operations=" and ".join(role.operations for role in roles),
         what_was_read=_what_was_read(document.traces),
     )
 
@@ -142,18 +150,13 @@ def _environment(document: Document) -> Environment:
     return environment
 
 
-def _bars(document: Document) -> str:
-    """What a bar of the pictures of its cases is."""
-    roles = {case.role for case in document.run.cases}
-    words = {ClientRole.PRODUCER: "one bar per attempt", ClientRole.CONSUMER: "bars of calls"}
-    return " or ".join(text for role, text in words.items() if role in roles) or words[ClientRole.PRODUCER]
-
-
 def _what_was_read(traces: TraceCounts) -> str:
     parts = [plural(traces.sends, "send")] if traces.sends or not traces.calls else []
     if traces.attempts is not None and parts:
         parts.append(plural(traces.attempts, "attempt"))
-    return ", ".join([*parts, *([plural(traces.calls, "call of listeners", "calls of listeners")] if traces.calls else [])])
+    return ", ".join(
+        [*parts, *([plural(traces.calls, "call of listeners", "calls of listeners")] if traces.calls else [])]
+    )
 
 
 def _settings_text(settings: dict[str, object]) -> str:

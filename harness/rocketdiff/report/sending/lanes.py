@@ -33,7 +33,10 @@ def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
     for arm, subject in subjects.items():
         rows = _rows(lanes, top + TITLE)
         bottom = rows[-1].bottom if rows else top + TITLE
-        parts += [text(GUTTER, top + 13, f"{arm}: {subject}", bold=True), *panel(rows, lanes.faults, axis, partial(_bars, lanes, arm, axis))]
+        parts += [
+            text(GUTTER, top + 13, f"{arm}: {subject}", bold=True),
+            *panel(rows, lanes.faults, axis, partial(_bars, lanes, arm, axis)),
+        ]
         top = bottom + GAP
     height = top - GAP
     over = [_mark(axis, lanes, mark, x, line, height, subjects) for mark, x, line in marks]

@@ -131,6 +131,7 @@ class CaseView:
     lags: tuple[str, ...] = ()
     ownerships: tuple[str, ...] = ()
     figures: FiguresView | None = None
+    apart_ms: float | None = None
 
 
 def subjects_of(document: Document) -> dict[str, str]:
@@ -272,6 +273,7 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
             lags=pictures[case].lags,
             ownerships=pictures[case].ownerships,
             figures=figures_of(document, case),
+            apart_ms=next((each.merged_ms for each in document.plots.groups if each.case == case), None),
         )
         for case, anchor in anchors.items()
     )

@@ -97,7 +97,9 @@ def _window(fault: FaultRecord, origin_ns: int) -> FaultWindow:
 
 def _figures(facts: CaseFacts) -> Iterator[GroupFigures]:
     for arm in map(str, Arm):
-        rows = {key: row for (name, side, _, key), row in facts.tallies.items() if (name, side) == (counted.FIGURES, arm)}
+        rows = {
+            key: row for (name, side, _, key), row in facts.tallies.items() if (name, side) == (counted.FIGURES, arm)
+        }
         if not rows:
             continue
         n = {key: count for key, (count, _) in rows.items()}

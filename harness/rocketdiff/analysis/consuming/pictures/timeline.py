@@ -16,7 +16,10 @@ from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.units import NS_PER_MS
 
 STEPS = 240
-"""Steps of a lag curve, and bars of a queue that follow each other without being one: one for four pixels of a page."""
+"""Steps of a lag curve: one for four pixels of a page."""
+
+APART_NS = 300_000_000
+"""Calls of a queue no further apart are one bar: at the usual rates a queue has one every tenth of a second."""
 
 BARS = 300
 """Bars of one group at most, unless it has more queues and members: some 50 KB of a document."""
@@ -40,7 +43,7 @@ def note_timeline(story: CaseStory, facts: GroupFacts) -> None:
     end_ns = _end_ns(story)
     step_ns = max(1, (end_ns - facts.origin_ns) // STEPS)
     for group in story.groups.values():
-        bars, apart_ns = _merged_to_fit(_bars(group, end_ns), step_ns, end_ns - facts.origin_ns)
+        bars, apart_ns = _merged_to_fit(_bars(group, end_ns), end_ns - facts.origin_ns)
         facts.count(MERGED, str(group.arm), "", "", total=apart_ns / NS_PER_MS)
         for (member, queue, work), bar in bars:
             facts.note(
@@ -109,19 +112,20 @@ def _work(group: GroupStory, call: Iterable[Delivery]) -> Work:
     return Work.FAILED if inside[0].has_failed else Work.OK
 
 
-def _merged_to_fit(bars: dict[_Key, list[_Bar]], step_ns: int, span_ns: int) -> tuple[list[tuple[_Key, _Bar]], int]:
-    """Return the bars, those less than a step apart as one, and the step: as wide as it must be for BARS."""
+def _merged_to_fit(bars: dict[_Key, list[_Bar]], span_ns: int) -> tuple[list[tuple[_Key, _Bar]], int]:
+    """Return the bars, those that are close as one, and how far apart these may be: as far as BARS asks for."""
+    apart_ns = APART_NS
     while True:
-        merged = [(key, bar) for key, own in bars.items() for bar in _merged(own, step_ns)]
-        if len(merged) <= BARS or step_ns >= span_ns:
-            return merged, step_ns
-        step_ns *= 2
+        merged = [(key, bar) for key, own in bars.items() for bar in _merged(own, apart_ns)]
+        if len(merged) <= BARS or apart_ns >= span_ns:
+            return merged, apart_ns
+        apart_ns *= 2
 
 
-def _merged(bars: Sequence[_Bar], step_ns: int) -> Iterator[_Bar]:
+def _merged(bars: Sequence[_Bar], apart_ns: int) -> Iterator[_Bar]:
     last = bars[0]
     for bar in bars[1:]:
-        if bar.start_ns - last.end_ns <= step_ns:
+        if bar.start_ns - last.end_ns <= apart_ns:
             last = _Bar(last.start_ns, max(last.end_ns, bar.end_ns), last.calls + bar.calls, last.send)
         else:
             yield last
