@@ -196,7 +196,11 @@ class MemberMark:
 
 @dataclass(frozen=True, slots=True)
 class LagCurve:
-    """Highest number of messages that were stored and not finished by one arm's group, in each step of ``step_ms``."""
+    """
+    Messages that were stored and not finished by one arm's group.
+
+    lag: the highest number in each step of ``step_ms``, then the one in the end.
+    """
 
     arm: str
     step_ms: float
@@ -224,7 +228,7 @@ class AfterFault:
     """
     What one group's user saw of a fault.
 
-    silent_ms: longest time without a delivery, from the fault to the next one or the last message. resumed_ms: from the heal to
+    silent_ms: longest time without a delivery, from the fault to the next one or the last new message. resumed_ms: from the heal to
     the first delivery from a queue of the faulty broker; None if there was none, or no broker's fault.
     """
 

@@ -53,10 +53,11 @@ def _count_latency(story: CaseStory, group: GroupStory, stored: dict[int, int], 
 
 
 def _silent_ns(story: CaseStory, group: GroupStory, fault: FaultRecord, stored: dict[int, int]) -> int:
-    """Return the longest time without a delivery from a fault to the next one, or to the last message if none follows."""
+    """Return the longest time without a delivery from a fault to the next one, or to the last new message if none follows."""
     starts = sorted(each.start_ns for each in group.deliveries)
     later = (other.inject_ns for other in story.trace.faults if other.inject_ns > fault.inject_ns)
-    last_ns = max((*starts, *stored.values()), default=fault.inject_ns)
+    firsts = (deliveries[0].start_ns for deliveries in group.by_send.values())
+    last_ns = max((*firsts, *stored.values()), default=fault.inject_ns)
     until_ns = max(fault.inject_ns, min(later, default=last_ns))
     inside = (at_ns for at_ns in starts if fault.inject_ns < at_ns < until_ns)
     return max(after - before for before, after in pairwise((fault.inject_ns, *inside, until_ns)))

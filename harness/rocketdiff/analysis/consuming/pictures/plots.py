@@ -53,7 +53,7 @@ def _timeline(facts: CaseFacts, bars: Sequence[LaneBar]) -> GroupTimeline:
     return GroupTimeline(
         run=facts.run,
         case=facts.entry.name,
-        end_ms=max((*ends_ms, *(curve.step_ms * len(curve.lag) for curve in lags)), default=0.0),
+        end_ms=max((*ends_ms, *(curve.step_ms * (len(curve.lag) - 1) for curve in lags)), default=0.0),
         merged_ms=max((total for (name, *_), (_, total) in facts.tallies.items() if name == MERGED), default=0.0),
         lags=lags,
         bars=tuple(_bar(bar, origin_ns) for bar in bars if bar.broker),

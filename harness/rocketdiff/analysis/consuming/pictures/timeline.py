@@ -143,7 +143,7 @@ def _changes(group: GroupStory) -> Iterator[tuple[int, int, str]]:
 
 
 def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> Iterator[int]:
-    """Yield the highest number of messages stored and not finished, step by step."""
+    """Yield the highest number of messages stored and not finished, step by step, and what is left in the end."""
     stored = stored_times(story)
     changes: list[tuple[int, int]] = []
     for send, at_ns in stored.items():
@@ -159,6 +159,8 @@ def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> I
             highest = max(highest, lag)
             at += 1
         yield highest
+    if stored:
+        yield lag + sum(change for _, change in changes[at:])
 
 
 def _finished_ns(group: GroupStory, send: int) -> int | None:
