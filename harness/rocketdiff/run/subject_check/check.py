@@ -88,19 +88,7 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         (SendKind.PLAIN, SendMode.ONEWAY),
     ]
     offered = [call for call in calls if subject.offers(SendDemand(*call, (QUEUES,)))]
-    is_member = subject.offers(GroupDemand(GROUP_LEAST))
-    if not offered and not is_member:
-        yield CheckFinding(
-            "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
-        )
-    elif not offered:
-        yield CheckFinding("no kind of send is claimed: scenarios about producers are left out")
-    yield CheckFinding(TRIED_BY_RUN if is_member else NO_MEMBER)
-    unknown = unknown_claims(sorted(subject.capabilities))
-    if unknown:
-        yield CheckFinding(
-            f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?"
-        )
+    yield from _claims(subject, offers_sends=bool(offered))
     is_first, last = True, ""
     for kind, mode in offered:
         tried = f"{SENDS} {mode} sends, {kind}"
@@ -127,6 +115,23 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             is_first = False
     if offered:
         yield from _paused(subject, cluster, folder, *offered[0])
+
+
+def _claims(subject: Subject, *, offers_sends: bool) -> Iterator[CheckFinding]:
+    """What hello claims, by role, and what it claims that is unknown."""
+    is_member = subject.offers(GroupDemand(GROUP_LEAST))
+    if not offers_sends and not is_member:
+        yield CheckFinding(
+            "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
+        )
+    elif not offers_sends:
+        yield CheckFinding("no kind of send is claimed: scenarios about producers are left out")
+    yield CheckFinding(TRIED_BY_RUN if is_member else NO_MEMBER)
+    unknown = unknown_claims(sorted(subject.capabilities))
+    if unknown:
+        yield CheckFinding(
+            f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?"
+        )
 
 
 def _plan(kind: SendKind, mode: SendMode) -> Plan:
