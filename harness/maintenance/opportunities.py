@@ -223,8 +223,13 @@ def _row(name: str, cells: Sequence[str]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def scenarios_counted() -> list[Scenario]:
+    """Return the shipped scenarios about producers."""
+    return [scenario for scenario in load_all() if scenario.role is ClientRole.PRODUCER]
+
+
 def main() -> int:
-    scenarios = [scenario for scenario in load_all() if scenario.role is ClientRole.PRODUCER]
+    scenarios = scenarios_counted()
     by_suite = {suite: opportunities(select(scenarios, suite)) for suite in SUITES}
     TABLE.write_text(table({suite: one for suite, one in by_suite.items() if one.played}), "utf-8")
     return 0

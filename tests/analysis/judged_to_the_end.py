@@ -62,7 +62,10 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
     baseline, candidate = (manifest.subjects[arm] for arm in Arm)
     cases = tuple(
         CaseInfo(
-            number=case.number, case=case.name, checks=tuple(dict.fromkeys((*case.checks, *implicit_for(case.role))))
+            number=case.number,
+            case=case.name,
+            checks=tuple(dict.fromkeys((*case.checks, *implicit_for(case.role)))),
+            role=case.role,
         )
         for case in manifest.cases
     )

@@ -1,12 +1,21 @@
-"""`explain` shows besides the rules the previous send, and what brokers store of this one in both arms."""
+"""`explain` shows besides the rules the previous send and what brokers store; of a message, why each delivery came."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.judging.explain import explain
+from rocketdiff.judging.explain_message import DEAD, ONCE, RETRY, TAKEOVER, explain_message
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.consuming.group_story import Group
+from tests.analysis.consuming.group_story import Story as GroupsStory
+from tests.analysis.consuming.group_story import candidate as groups_changed
 from tests.analysis.synthetic import ArmRecords, Story, write_run
 
 
@@ -42,3 +51,77 @@ def test_a_place_that_is_no_number_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path, [Story(sends=4)])
     with pytest.raises(UsageError, match="the number of a send"):
         list(explain(run.path, "candidate", "queue:broker-b/3", None))
+
+
+def story_lines(story: GroupsStory, where: str, arm: Arm = Arm.CANDIDATE) -> list[str]:
+    subjects = {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}
+    run = cast(RunDirectory, SimpleNamespace(subject=subjects.get))
+    return list(explain_message(story.trace(), run, arm, where))
+
+
+def doubles(group: Group) -> None:
+    group.deliver(11, 1_130)
+
+
+def retries_what_was_consumed(group: Group) -> None:
+    group.deliver(11, 2_500, kind="retry", times=1)
+
+
+def gives_the_queue_up_and_begins_again(group: Group) -> None:
+    group.own(1_200, "a", "A", "B")
+    group.offset("query", 1_299, "broker-b", 3)
+    group.own(1_300, "a", "b", "A", "B")
+    group.deliver(11, 1_310)
+
+
+@pytest.mark.parametrize(
+    ("change", "number", "cause", "rule"),
+    [
+        (
+            doubles,
+            11,
+            "again without a cause, since the call before ended with success and member 0 kept the queue",
+            ONCE,
+        ),
+        (retries_what_was_consumed, 11, "again without a cause, since the call before ended with success", RETRY),
+        (gives_the_queue_up_and_begins_again, 11, "again, because member 0 began the queue at offset 3", TAKEOVER),
+        (lambda _group: None, 14, "again, because the call before ended with later", RETRY),
+    ],
+)
+def test_why_a_message_was_delivered_twice(change: Callable[[Group], None], number: int, cause: str, rule: str) -> None:
+    """The story of a message states the cause of each further delivery and its rule, then the other arm's story."""
+    lines = story_lines(groups_changed(change), str(number))
+    assert lines[1].startswith(f"message {number} is stored at offset {number // 2} of queue 0 of broker-")
+    other = lines.index("java:5.3.3 (baseline)")
+    own = lines[lines.index("acme:1 (candidate)") : other]
+    assert [line for line in own if line.endswith(cause)]
+    assert [line for line in own if line.endswith(rule)]
+    assert any("is committed, seen at the broker, which covers the message" in line for line in own)
+    assert any("delivery 1 to member 0" in line for line in lines[other:])
+
+
+def test_where_the_copies_of_a_failed_message_are() -> None:
+    """A copy of a failed message is named with its place, broker and number of failures."""
+    lines = story_lines(groups_changed(lambda group: group.copy("dead", 14, 2)), "14")
+    assert any("a copy is stored in the dead letters at broker-a" in line and "failures: 2" in line for line in lines)
+    assert any(line.endswith(DEAD) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("where", "seen"),
+    [
+        ("200", "saw '200'; try: this case has 0 to 199"),
+        ("-1", "saw '-1'"),
+        ("²", "saw '²'"),
+        ("9" * 5_000, "try: this case has 0 to 199"),
+        ("broker-b/3", "saw 'broker-b/3'"),
+        ("7", "saw 7, which was to be sent and is stored nowhere; try: this case has 0 to 199"),
+    ],
+)
+def test_a_message_that_no_broker_holds_is_refused(where: str, seen: str) -> None:
+    """A wrong number is one clear message; one that was planned and not stored is named as such."""
+    story = GroupsStory()
+    story.held = [row for row in story.held if row["send"] != 7]
+    with pytest.raises(UsageError, match="the number of a message that a broker holds") as refused:
+        story_lines(story, where)
+    assert seen in str(refused.value)

@@ -105,7 +105,7 @@ def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> N
     path = own(tmp_path, check="round-robin/calm/content")
     paused = "{client: java, fault: {paused_brokers: '>=1'}}"
     path.write_text(path.read_text().replace("{client: java}", paused))
-    with pytest.raises(UsageError, match="meets the conditions on fault and settings"):
+    with pytest.raises(UsageError, match="meets the conditions on fault, settings and consumer"):
         load(LedgerChoice((path,), shipped=False))
 
 

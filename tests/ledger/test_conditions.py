@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.answers.policy import Policy
+from rocketdiff.core.consuming.plan import ListenerKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.matching import covers, declares, is_expected, meets, subjects_of
 from rocketdiff.ledger.model import Conditions, EntryState, Ledger, Party, Range
@@ -42,7 +44,43 @@ def conditions(faults: dict[str, str], settings: dict[str, object]) -> Condition
 def test_all_faults_and_settings_must_hold(faults: dict[str, str], settings: dict[str, object], is_met: bool) -> None:
     """All conditions on faults and settings must hold."""
     asked = conditions(faults, settings)
-    assert meets(asked, settings=SETTINGS, fault_counts=FAULTS) is is_met
+    assert meets(asked, settings=SETTINGS, fault_counts=FAULTS, group={}) is is_met
+
+
+@pytest.mark.parametrize(
+    ("listener", "members", "group", "is_met"),
+    [
+        (None, None, {}, True),
+        ("concurrent", None, {"listener": "concurrent", "members": 1}, True),
+        ("orderly", None, {"listener": "concurrent", "members": 1}, False),
+        (None, ">=2", {"listener": "concurrent", "members": 2}, True),
+        (None, ">=2", {"listener": "concurrent", "members": 1}, False),
+        ("orderly", ">=2", {"listener": "orderly", "members": 3}, True),
+        ("orderly", None, {}, False),
+        (None, ">=0", {}, False),
+    ],
+)
+def test_a_group_must_have_the_listener_and_as_many_members(
+    listener: str | None, members: str | None, group: dict[str, object], is_met: bool
+) -> None:
+    """Conditions on the group of consumers must hold; a case without a group meets none."""
+    asked = Conditions(
+        Party("java"),
+        listener=None if listener is None else ListenerKind(listener),
+        members=None if members is None else Range.parse(members),
+    )
+    assert meets(asked, settings={}, fault_counts={}, group=group) is is_met
+
+
+@pytest.mark.parametrize(("members", "is_covered"), [(1, False), (2, True)])
+def test_the_group_of_a_case_is_what_its_report_states(members: int, is_covered: bool) -> None:
+    """An entry about consumers covers a case by the members in its report, and never a pool or a case about producers."""
+    mine = entry(check="**", when=Conditions(Party("java"), members=Range.parse(">=2")))
+    producers = replace(RUN.cases[0], workload={"members": members})
+    consumers = replace(producers, role=ClientRole.CONSUMER)
+    assert covers(mine, "consuming/x/delivered", consumers) is is_covered
+    assert not covers(mine, "consuming/x/delivered", producers)
+    assert not covers(mine, "pooled/pause/groups/resume-time", None)
 
 
 @pytest.mark.parametrize(

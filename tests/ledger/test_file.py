@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.consuming.plan import ListenerKind
 from rocketdiff.core.errors import UsageError
 from rocketdiff.ledger.file import ParsedFile, parse
 from rocketdiff.ledger.model import ExpectedRate, Party, Range
@@ -73,12 +74,14 @@ def test_the_example_of_the_specification_is_read() -> None:
 
 def test_optional_parts_of_a_ledger_are_read() -> None:
     """A baseline, settings, a rate, several signatures and another expiry are read."""
-    when = {"client": "cpp", "against": {"client": "java"}, "settings": {"send_msg_timeout_ms": 500}, "server": ">=5"}
+    when: dict[str, object] = {"client": "cpp", "against": {"client": "java"}, "server": ">=5"}
+    when |= {"settings": {"send_msg_timeout_ms": 500}, "consumer": {"listener": "orderly", "members": ">=2"}}
     more = in_entry(
         when=when, occurrence={"rate": [0.02, 0.2]}, signature=["a", "b"], arm_at_fault="cpp", expires_after_days=10
     )
     (entry,) = parsed(more).entries
     assert (entry.when.against, entry.when.settings) == (Party("java"), (("send_msg_timeout_ms", 500),))
+    assert (entry.when.listener, entry.when.members) == (ListenerKind.ORDERLY, Range.parse(">=2"))
     assert (entry.rate, entry.signatures, entry.expires) == (ExpectedRate(0.02, 0.2), ("a", "b"), date(2025, 1, 20))
 
 
@@ -102,6 +105,7 @@ def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
         (in_entry(check="a/b/validity"), "a check about the clients at entries[0].check"),
         (in_entry(when={"client": "java", "version": "4.x"}), "saw '4.x' in '4.x'"),
         (in_entry(when={"client": "java", "settings": {"send_timeout_ms": 1}}), "try: send_msg_timeout_ms"),
+        (in_entry(when={"client": "java", "consumer": {"members": "many"}}), "expected a range such as"),
         (
             in_entry(signature="rules/queue.x", when={"client": "java", "against": {"client": "java"}}),
             "no baseline for rules/queue.x at entries[0].when.against",

@@ -40,7 +40,11 @@ def test_a_sound_entry_is_not_mentioned() -> None:
         (entry(check="**/validity"), "no scenario has a check"),
         (
             entry(when=replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=2")),))),
-            "none of the 1 checks that latency/*/avoidance names meets the conditions on fault and settings",
+            "none of the 1 checks that latency/*/avoidance names meets the conditions on fault, settings and consumer",
+        ),
+        (
+            entry(when=replace(ENTRY.when, members=Range.parse(">=2"))),
+            "none of the 1 checks that latency/*/avoidance names meets the conditions on fault, settings and consumer",
         ),
         (entry(when=Conditions(Party("jav"))), "no client jav; known: cpp, java"),
         (entry(when=Conditions(Party("java", Range.parse(">=9")))), "no known release of java is in >=9"),

@@ -67,6 +67,7 @@ def test_an_unknown_field_of_the_file_or_its_defaults_is_refused() -> None:
         ({"id": ""}, "an id of letters, digits, dots and hyphens", "entries[0].id", "''"),
         ({"check": "loss"}, "a glob over <scenario>/<check>", "entries[0].check", "'loss'"),
         ({"when": {"client": "java", "fault": {"paused": "1"}}}, "one of paused_brokers", "entries[0].when.fault.paused", "paused"),
+        ({"when": {"client": "java", "consumer": {"listener": "serial"}}}, "one of concurrent, orderly", "entries[0].when.consumer.listener", "'serial'"),
         ({"occurrence": "never"}, "always, or {rate: [0.02, 0.20]}", "entries[0].occurrence", "'never'"),
         ({"severity": "high"}, "must, should or info", "entries[0].severity", "'high'"),
         ({"status": "done"}, "active or proposed", "entries[0].status", "'done'"),

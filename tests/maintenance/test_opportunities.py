@@ -1,7 +1,7 @@
 """The table of opportunities is what its command counts."""
 
-from maintenance.opportunities import TABLE, opportunities, table
-from rocketdiff.scenario import load_all, select
+from maintenance.opportunities import TABLE, opportunities, scenarios_counted, table
+from rocketdiff.scenario import select
 
 
 def column(text: str, suite: str) -> dict[str, str]:
@@ -13,13 +13,13 @@ def column(text: str, suite: str) -> dict[str, str]:
 
 def test_the_stored_table_has_the_opportunities_of_quick() -> None:
     """Counted anew, suite quick has what the stored table has (``python -m maintenance.opportunities``)."""
-    counted = table({"quick": opportunities(select(load_all(), "quick"))})
+    counted = table({"quick": opportunities(select(scenarios_counted(), "quick"))})
     assert column(TABLE.read_text("utf-8"), "quick") == column(counted, "quick")
 
 
 def test_the_stored_table_counts_the_scenarios_of_every_suite() -> None:
     """A scenario more or less makes the stored table stale."""
-    scenarios = load_all()
+    scenarios = scenarios_counted()
     for suite in ("quick", "full", "deployments", "modes", "wire", "client"):
         counted = column(TABLE.read_text("utf-8"), suite)["scenarios counted"]
         assert counted.endswith(f" of {len(select(scenarios, suite))}"), suite

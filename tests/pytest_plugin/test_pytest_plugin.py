@@ -136,6 +136,16 @@ def test_a_call_that_a_client_does_not_have_is_skipped_with_the_reason(project: 
     result.stdout.fnmatch_lines(["*SKIPPED*one of the two clients has no such call"])
 
 
+def test_a_group_that_a_client_cannot_join_is_skipped_with_the_reason(project: ForeignProject) -> None:
+    """A scenario about consumers is skipped for a client without them."""
+    subjects = ("--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject", "cpp:2.1.0")
+    result = project.pytest_here(
+        "--rocketdiff", "--rocketdiff-scenario", "consuming/failing-listener", *subjects, "-rs"
+    )
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SKIPPED*one of the two clients has no consumers for such a group"])
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "1", "--dist", "loadgroup")])
 def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject, workers: tuple[str, ...]) -> None:
     """A session in which all scenarios were skipped fails and states that nothing was compared."""

@@ -8,9 +8,10 @@ import pytest
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.request import Selection
-from rocketdiff.run.selection import Choice, choose, require_pair, why_not_asked
-from rocketdiff.scenario import load_all
+from rocketdiff.run.selection import NO_CALL, NO_GROUP, Choice, choose, require_pair, why_not_asked
+from rocketdiff.scenario import load_all, select
 from rocketdiff.subjects.registry import published
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -64,10 +65,31 @@ def test_a_call_that_one_client_lacks_is_named_as_in_a_run() -> None:
     everything = {one.name: one for one in chosen("processes").scenarios}
     pair = published(JAVA), published(SubjectId("cpp", "2.1.0"))
     without = choose(Selection(), pair, backend_named("processes")).without_call
-    not_asked = {name for name, scenario in everything.items() if why_not_asked(scenario, pair) is not None}
+    not_asked = {name for name, scenario in everything.items() if why_not_asked(scenario, pair) == NO_CALL}
     assert not_asked == set(without)
     assert not_asked
     assert why_not_asked(everything["round-robin/calm"], pair) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "left", "reason"),
+    [
+        (SubjectId("go", "2.1.2"), ClientRole.CONSUMER, NO_GROUP),
+        (SubjectId("toy", "drops"), ClientRole.CONSUMER, NO_GROUP),
+        (SubjectId("toy", "doubles"), ClientRole.PRODUCER, NO_CALL),
+    ],
+)
+def test_a_client_without_a_role_leaves_its_scenarios_out_with_the_reason(
+    other: SubjectId, left: ClientRole, reason: str
+) -> None:
+    """Of the quick suite, a client without consumers plays the rest, and so does one without a producer."""
+    pair = published(JAVA), published(other)
+    choice = choose(Selection("quick"), pair, backend_named("processes"))
+    quick = {one.name: one.role for one in select(load_all(), "quick")}
+    assert dict(choice.left_out) == {name: reason for name, role in quick.items() if role is left}
+    assert {one.role for one in choice.scenarios} == {*ClientRole} - {left}
+    alone = choose(Selection(patterns=tuple(dict(choice.left_out))), pair, backend_named("processes"))
+    assert reason in alone.why_none
 
 
 GRPC_JAVA = SubjectId("grpc-java", "5.2.0")

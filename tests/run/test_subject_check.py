@@ -63,6 +63,7 @@ def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> 
     assert [finding for finding in findings if finding.problem] == []
     tried = " ".join(finding.tried for finding in findings)
     assert "messages lack" not in tried
+    assert "consumers are not claimed (concurrent, clustering): scenarios about them are left out" in tried
     tries = "plain queue selector batch async oneway clock stop attempts routes paused"
     assert [what for what in tries.split() if what not in tried] == []
 

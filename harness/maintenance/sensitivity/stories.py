@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
@@ -32,7 +33,8 @@ QUEUES = 4
 
 
 def scenarios_of(suite: str) -> tuple[Scenario, ...]:
-    return select(SCENARIOS, suite)
+    """Return the suite's scenarios about producers; there is no bank of defective consumers yet."""
+    return tuple(one for one in select(SCENARIOS, suite) if one.role is ClientRole.PRODUCER)
 
 
 def stories_of(suite: str) -> Iterator[ModeStory]:

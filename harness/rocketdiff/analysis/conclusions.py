@@ -81,6 +81,7 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
         foreign=sum(facts.n("foreign") for facts in cases),
         faults=sum(len(facts.faults) for facts in cases),
         spells=tuple(spell for role, own in by_role(cases).items() for spell in ROLE_ANALYSES[role].outages(own)),
+        calls=sum(facts.n("calls") for facts in cases),
     )
 
 

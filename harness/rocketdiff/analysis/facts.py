@@ -68,7 +68,12 @@ class OutageValue:
 
 @dataclass(frozen=True, slots=True)
 class LaneBar:
-    """One attempt kept for a swim lane; window: number of the picture within its case, from 0."""
+    """
+    One attempt kept for a swim lane; window: number of the picture within its case, from 0.
+
+    Of a group of consumers: a ``core.answers.plots.WorkBar`` or ``MemberMark`` with outcome = work or what, reason = topic,
+    thread = member, attempt = calls.
+    """
 
     arm: str
     thread: int

@@ -95,10 +95,12 @@ def _episode_key(row: CaseFact) -> tuple[str, int, str, str, int, str]:
     return row.run, row.number, value.check, value.sample, value.episode, value.arm
 
 
-def _lane_key(row: CaseFact) -> tuple[str, int, int, str, int, int, int]:
+def _lane_key(row: CaseFact) -> tuple[str, int, int, str, int, int, int, int, str]:
     bar = row.fact
     assert isinstance(bar, LaneBar)
-    return row.run, row.number, bar.window, bar.arm, bar.thread, bar.send, bar.attempt
+    own = (bar.window, bar.arm, bar.thread, bar.send, bar.attempt)
+    # Tenures have no send of their own; the queue and the kind of its topic tell those of one instant apart.
+    return row.run, row.number, *own, bar.start_ns, f"{bar.reason} {bar.broker} {bar.queue_id} {bar.outcome}"
 
 
 def _fault_key(row: CaseFact) -> tuple[str, int, int, str, int]:

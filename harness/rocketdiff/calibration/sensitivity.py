@@ -105,7 +105,12 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
         for scenario in scenarios
         for check in dict.fromkeys((*checks_planned(scenario), *REPORTED_UNPLANNED))
         if glob.fullmatch(f"{scenario.name}/{check}")
-        and meets(entry.when, settings=asdict(scenario.settings), fault_counts=fault_counts(scenario.faults))
+        and meets(
+            entry.when,
+            settings=asdict(scenario.settings),
+            fault_counts=fault_counts(scenario.faults),
+            group=scenario.group_figures,
+        )
     ]
     if not shown:
         raise UsageError(f"a scenario that can show {entry.id}", seen="none", hint="rocketdiff ledger lint")

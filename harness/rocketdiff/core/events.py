@@ -29,7 +29,7 @@ class RunStarted:
     """
     The plan is fixed. ``folder`` is the run directory.
 
-    left_out: chosen scenarios that one of the two clients does not support.
+    left_out, without_group: chosen scenarios for which one of the two clients lacks the call, or consumers.
     not_here: (scenario, reason) of chosen scenarios that this cluster does not support.
     """
 
@@ -43,6 +43,7 @@ class RunStarted:
     folder: Path
     left_out: tuple[str, ...] = ()
     not_here: tuple[tuple[str, str], ...] = ()
+    without_group: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from rocketdiff.core.tables.roles import ClientRole
+
 
 @dataclass(frozen=True, slots=True)
 class SubjectInfo:
@@ -29,6 +31,7 @@ class CaseInfo:
     scenario_file: path from the run's working directory, with forward slashes (a shipped file: from the repository root).
     checks_line: line of its ``checks`` field, from 1.
     folder: the run directory, as typed on the command line.
+    role: of the clients, since 1.10; sends_per_arm counts the messages fed to both groups if they are consumers.
     """
 
     number: int
@@ -46,6 +49,7 @@ class CaseInfo:
     scenario_file: str = ""
     checks_line: int = 1
     folder: str = ""
+    role: ClientRole = ClientRole.PRODUCER
 
 
 @dataclass(frozen=True, slots=True)

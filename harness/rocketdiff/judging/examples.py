@@ -10,12 +10,14 @@ from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
+from rocketdiff.core.answers.where import Place
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.signatures import OTHER_SERVERS, SYS_FLAG_DIFFERS
+from rocketdiff.judging.explain_message import explain_message
 from rocketdiff.judging.explain_send import explain_traced
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledgers
@@ -104,10 +106,14 @@ def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[Ca
 
 
 def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, ...]:
+    where = cluster.example.where
     try:
-        return tuple(explain_traced(trace, run, arm, cluster.example.where.number))
+        if where.place is Place.MESSAGE:
+            return tuple(explain_message(trace, run, arm, where.explain_argument))
+        return tuple(explain_traced(trace, run, arm, where.number))
     except HarnessError:
-        # The baseline's release has no rules, or the send never returned: the report shows the observation only.
+        # The baseline's release has no rules, the send never returned, or the message is stored nowhere: the report shows the
+        # observation only.
         return ()
 
 

@@ -129,7 +129,9 @@ def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[K
 
 
 def _known(scenario: Scenario, check: str) -> KnownCheck:
-    return KnownCheck(f"{scenario.name}/{check}", asdict(scenario.settings), fault_counts(scenario.faults))
+    return KnownCheck(
+        f"{scenario.name}/{check}", asdict(scenario.settings), fault_counts(scenario.faults), scenario.group_figures
+    )
 
 
 def require_unique(files: Sequence[ParsedFile]) -> None:

@@ -11,6 +11,7 @@ from rocketdiff.core.errors import TraceError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
 from rocketdiff.core.tables.fault import FaultSpec, fault_counts
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.scenario import Scenario, line_of, parse, stretched, stretched_sentences
@@ -22,6 +23,9 @@ from rocketdiff.traces.schema import TableName
 
 SCENARIOS = "fixtures/scenarios"
 """Folder of the shipped scenarios, relative to the repository root."""
+
+FED = ("rate_per_s", "duration_s", "body_bytes")
+"""Figures of the feeder that a report states."""
 
 
 def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
@@ -109,6 +113,7 @@ def _case(entry: CaseEntry, folder: str) -> CaseInfo:
         scenario_file=_file_here(entry.scenario_file),
         checks_line=line_of(entry.scenario_text, "checks"),
         folder=folder,
+        role=entry.role,
     )
 
 
@@ -145,7 +150,9 @@ def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSp
 
 
 def _workload(scenario: Scenario) -> dict[str, object]:
-    return {**scenario.work[scenario.role].figures(), "queues_per_broker": scenario.queues_per_broker}
+    """What the clients do; in a case about consumers also what the feeder sends."""
+    fed = {name: scenario.workload.figures()[name] for name in FED} if scenario.role is ClientRole.CONSUMER else {}
+    return {**scenario.work[scenario.role].figures(), **fed, "queues_per_broker": scenario.queues_per_broker}
 
 
 def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:

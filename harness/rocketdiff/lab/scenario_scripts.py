@@ -11,6 +11,7 @@ from pathlib import Path
 from rocketdiff.core.sends.plan import PlannedSend, SendKind
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.core.units import NS_PER_MS
@@ -100,6 +101,8 @@ def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
 def _obstacle(scenario: Scenario) -> str:
     name_servers = TOPOLOGIES[scenario.topology].name_server_count
     paused = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults)
+    if scenario.role is ClientRole.CONSUMER:
+        return "a script has no group of consumers"
     if why := next(filter(None, (fault.kind.traits.cluster_only for fault in scenario.faults)), ""):
         return why
     if paused and name_servers > 1:

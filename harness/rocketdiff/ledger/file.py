@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.consuming.plan import ListenerKind
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.checks import VALIDITY
 from rocketdiff.core.tables.fault import FAULT_COUNTS
@@ -58,6 +59,13 @@ class AgainstPart(Part):
     version: RangeText | None = None
 
 
+class ConsumerPart(Part):
+    """The case's group of consumers: its listener, and its number of members at the start."""
+
+    listener: Annotated[ListenerKind, Field(strict=False)] | None = None
+    members: RangeText | None = None
+
+
 class WhenPart(Part):
     """Conditions that must all hold: the client that shows the difference, and any others."""
 
@@ -67,6 +75,7 @@ class WhenPart(Part):
     server: RangeText | None = None
     fault: dict[FaultCount, RangeText] = {}
     settings: dict[str, bool | int] = {}
+    consumer: ConsumerPart | None = None
 
 
 class RatePart(Part):
@@ -125,6 +134,9 @@ WORDS = Words(
         "check": "a glob over <scenario>/<check>, without the pair of subjects, such as fault-latency/**/avoidance",
         "fault": f"one of {', '.join(FAULT_COUNTS)}, with a range such as '>=1'",
         "settings": "true, false or a whole number",
+        "consumer": "listener or members of the case's group, such as {listener: orderly, members: '>=2'}",
+        "listener": f"one of {', '.join(ListenerKind)}",
+        "members": "a range of numbers such as '>=2'",
         "occurrence": "always, or {rate: [0.02, 0.20]}",
         "severity": "must, should or info",
         "status": "active or proposed",
@@ -286,6 +298,10 @@ class _Reader:
                 (name, self._required_range(text, "when", "fault", name)) for name, text in when.fault.items()
             ),
             settings=tuple(self._setting(name, value) for name, value in when.settings.items()),
+            listener=None if when.consumer is None else when.consumer.listener,
+            members=None
+            if when.consumer is None
+            else self._range(when.consumer.members, "when", "consumer", "members"),
         )
 
     def _range(self, text: str | None, *steps: str) -> Range | None:

@@ -1,7 +1,7 @@
 """Checks ledgers without a run: entries that can never match, are too old, or are too many."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
@@ -31,11 +31,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class KnownCheck:
-    """A check of some scenario; a pooled one has no faults or settings."""
+    """A check of some scenario; a pooled one has no faults, settings or group. group: as in ``matching.meets``."""
 
     path: str
     settings: Mapping[str, object]
     fault_counts: Mapping[str, int]
+    group: Mapping[str, object] = field(default_factory=dict)
 
 
 def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
@@ -45,7 +46,7 @@ def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
         close = get_close_matches(entry.check, [check.path for check in known], cutoff=0.4)
         return f"no scenario has a check {entry.check}" + (f"; close: {close[0]}" if close else "")
     if not _met(entry, named):
-        return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault and settings"
+        return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault, settings and consumer"
     return ""
 
 
@@ -55,7 +56,11 @@ def _named(entry: Entry, known: Sequence[KnownCheck]) -> list[KnownCheck]:
 
 
 def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
-    return [check for check in named if meets(entry.when, settings=check.settings, fault_counts=check.fault_counts)]
+    return [
+        check
+        for check in named
+        if meets(entry.when, settings=check.settings, fault_counts=check.fault_counts, group=check.group)
+    ]
 
 
 def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:

@@ -13,6 +13,7 @@ from math import floor, log
 from rocketdiff.core.answers.verdict import Divergence
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.tables.checks import VALIDITY
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.glob import path_glob
 from rocketdiff.ledger.model import RULES, Conditions, Entry, EntryState, ExpectedRate
 from rocketdiff.statistics.significance import clopper_pearson
@@ -58,19 +59,33 @@ def covers(entry: Entry, path: str, case: CaseInfo | None) -> bool:
     """
     True if the entry applies to a check; ``case`` is None for a pooled one.
 
-    A pool mixes settings and faults, so it never meets conditions on those.
+    A pool mixes settings, faults and groups, so it never meets conditions on those.
     """
     if path.rpartition("/")[2] == VALIDITY or not path_glob(entry.check).fullmatch(path):
         return False
     if case is None:
-        return not entry.when.faults and not entry.when.settings
-    return meets(entry.when, settings=case.settings, fault_counts=case.fault_counts)
+        return not entry.when.is_of_cases
+    group = case.workload if case.role is ClientRole.CONSUMER else {}
+    return meets(entry.when, settings=case.settings, fault_counts=case.fault_counts, group=group)
 
 
-def meets(when: Conditions, *, settings: Mapping[str, object], fault_counts: Mapping[str, int]) -> bool:
-    """True if a case has the required faults and settings; a missing value does not match."""
+def meets(
+    when: Conditions,
+    *,
+    settings: Mapping[str, object],
+    fault_counts: Mapping[str, int],
+    group: Mapping[str, object],
+) -> bool:
+    """
+    True if a case has the required faults, settings and group; a missing value does not match.
+
+    group: ``listener`` and ``members`` of its consumers, empty in a case without.
+    """
     faulty = all(name in fault_counts and wanted.holds(str(fault_counts[name])) for name, wanted in when.faults)
-    return faulty and all(name in settings and settings[name] == value for name, value in when.settings)
+    listening = when.listener is None or group.get("listener") == when.listener
+    manned = when.members is None or when.members.holds(str(group.get("members", "")))
+    set_so = all(name in settings and settings[name] == value for name, value in when.settings)
+    return faulty and listening and manned and set_so
 
 
 def declares(entry: Entry, divergence: Divergence, subjects: frozenset[str]) -> bool:

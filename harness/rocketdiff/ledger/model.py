@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Self
 
 from rocketdiff.core.answers.verdict import Severity
+from rocketdiff.core.consuming.plan import ListenerKind
 
 _VERSION = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)(?:-(?P<suffix>[A-Za-z0-9.]+))?")
 _TERM = re.compile(rf"(?P<sign>>=|<=|==|!=|>|<|)\s*(?P<version>{_VERSION.pattern})")
@@ -114,7 +115,7 @@ class Conditions:
 
     subject: the client whose behaviour is declared. against: the baseline, if it matters. server: release of the
     brokers. faults: number of nodes hit, by the names of ``core.tables.fault.FAULT_COUNTS``. settings: the client's settings
-    in the case.
+    in the case (of consumers: the feeder's). listener, members: of the case's group of consumers.
     """
 
     subject: Party
@@ -122,6 +123,13 @@ class Conditions:
     server: Range | None = None
     faults: tuple[tuple[str, Range], ...] = ()
     settings: tuple[tuple[str, object], ...] = ()
+    listener: ListenerKind | None = None
+    members: Range | None = None
+
+    @property
+    def is_of_cases(self) -> bool:
+        """True if something is asked of a case, which a pool, a mixture of cases, never meets."""
+        return bool(self.faults or self.settings or self.listener or self.members)
 
 
 @dataclass(frozen=True, slots=True)

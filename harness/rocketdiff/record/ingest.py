@@ -1,12 +1,12 @@
 """
-Verifies a run directory as before judging, and writes it into the record unchanged.
+Verifies a run directory as before judging, and writes it into the record; only cases about consumers are left out.
 
 A damaged, incomplete or foreign folder goes to quarantine with the reason; the others are added.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from rocketdiff.record.storage.batch import Batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
-from rocketdiff.traces.manifest import CaseEntry, CaseStatus
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest, encode_manifest
 from rocketdiff.traces.reader import has_table, read_table, require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -131,13 +131,26 @@ def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> 
     return writer.close()
 
 
+NOT_KEPT = "it is about consumers, of which the record keeps no tables"
+"""Why a case of a run is left out of the record."""
+
+
 def _require_about_producers(run: RunDirectory) -> None:
-    for entry in run.manifest.cases:
-        if entry.role is not ClientRole.PRODUCER:
-            hint = "leave it out; rocketdiff analyze RUN judges it"
-            raise TraceError(
-                f"a run about producers ({run.run})", seen=f"{entry.name}, about a {entry.role}", hint=hint
-            )
+    others = [entry for entry in run.manifest.cases if entry.role is not ClientRole.PRODUCER]
+    if others and len(others) == len(run.manifest.cases):
+        hint = "leave it out; rocketdiff analyze RUN judges it"
+        raise TraceError(
+            f"a run with cases about producers ({run.run})",
+            seen=f"{others[0].name}, about a {others[0].role}",
+            hint=hint,
+        )
+
+
+def _kept(manifest: RunManifest) -> RunManifest:
+    """Return the description of what the record keeps of a run: its cases about producers; others are left out of it."""
+    mine = tuple(entry for entry in manifest.cases if entry.role is ClientRole.PRODUCER)
+    others = tuple((entry.scenario, NOT_KEPT) for entry in manifest.cases if entry.role is not ClientRole.PRODUCER)
+    return replace(manifest, cases=mine, left_out=(*manifest.left_out, *others)) if others else manifest
 
 
 def _require_sealed(run: RunDirectory) -> None:
@@ -174,7 +187,7 @@ def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
     require_whole(run)
     describe([run], took_s=0.0)
     parts: dict[Kept, list[pa.Table]] = {}
-    cases = [_case_rows(run, entry, parts) for entry in run.manifest.cases]
+    cases = [_case_rows(run, entry, parts) for entry in _kept(run.manifest).cases]
     rows = {kept: pa.concat_tables(some) for kept, some in parts.items()}
     return {Kept.CASES: pa.Table.from_pylist(cases, schema=COLUMNS[Kept.CASES])} | rows
 
@@ -215,7 +228,8 @@ def _case_row(run: RunDirectory, entry: CaseEntry) -> dict[str, object]:
 
 
 def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
-    manifest = run.manifest
+    manifest = _kept(run.manifest)
+    is_whole = manifest is run.manifest
     row = {
         "run": run.run,
         "digest": digest,
@@ -234,6 +248,6 @@ def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
         "trace_schema": manifest.schema,
         "cases": len(manifest.cases),
         "sends": sum(entry.sends_planned for entry in manifest.cases),
-        "manifest": regular_bytes(run.path / MANIFEST).decode(),
+        "manifest": (regular_bytes(run.path / MANIFEST) if is_whole else encode_manifest(manifest)).decode(),
     }
     return pa.Table.from_pylist([row], schema=COLUMNS[Kept.RUNS])

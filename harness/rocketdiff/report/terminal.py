@@ -76,6 +76,8 @@ class TerminalListener:
         self._line(f"run directory {escape(str(event.folder))}")
         if event.left_out:
             self._line(f"left out, as one of the two has no such call: {escape(', '.join(event.left_out))}")
+        if event.without_group:
+            self._line(f"left out, as one of the two has no consumers for it: {escape(', '.join(event.without_group))}")
         for name, reason in event.not_here:
             self._line(f"left out on this cluster: {escape(name)}: {escape(reason)}")
         self._progress.start()

@@ -159,5 +159,6 @@ def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory
         checks_planned=count_planned([case.scenario for case in cases], str(request.baseline), str(request.candidate)),
         folder=directory.path,
         left_out=choice.without_call,
+        without_group=choice.without_group,
         not_here=choice.not_here,
     )

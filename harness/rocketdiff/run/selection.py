@@ -10,6 +10,7 @@ from rocketdiff.core.files import require_folder, require_nameable
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.spark_master import require_master
 from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.process.open_files import require_open_files
@@ -26,6 +27,11 @@ OTHER_PROTOCOL = {
 NO_CALL = "one of the two clients has no such call"
 """Why a scenario is left out if one of the clients lacks its kind of send: no difference could be observed there."""
 
+NO_GROUP = "one of the two clients has no consumers for such a group"
+"""Why a scenario about consumers is left out if one of the clients cannot be a member of its group."""
+
+_NO_DEMAND = {ClientRole.PRODUCER: NO_CALL, ClientRole.CONSUMER: NO_GROUP}
+
 _SCENARIOS_NAMED = 3
 
 
@@ -34,7 +40,7 @@ class Choice:
     """
     The selected scenarios that can be run, and the others.
 
-    without_call: left out for NO_CALL.
+    without_call, without_group: left out for NO_CALL and NO_GROUP.
     not_here: not possible on the backend or for the clients' protocol, with the reason.
     claims: a sentence about the capabilities that each program of the user claims.
     """
@@ -43,20 +49,26 @@ class Choice:
     without_call: tuple[str, ...]
     not_here: tuple[tuple[str, str], ...]
     claims: tuple[str, ...] = ()
+    without_group: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        return (*((name, NO_CALL) for name in self.without_call), *self.not_here)
+        calls, groups = (
+            ((name, NO_CALL) for name in self.without_call),
+            ((name, NO_GROUP) for name in self.without_group),
+        )
+        return (*calls, *groups, *self.not_here)
 
     @property
     def why_none(self) -> str:
         """Message for the user if no scenario is left."""
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
-        if self.without_call:
-            more = len(self.without_call) - _SCENARIOS_NAMED
-            named = ", ".join(self.without_call[:_SCENARIOS_NAMED]) + (f" and {more} more" if more > 0 else "")
-            return "; ".join((f"{named}: {NO_CALL}", *self.claims))
+        lacking = [
+            _lacking(names, why) for names, why in ((self.without_call, NO_CALL), (self.without_group, NO_GROUP))
+        ]
+        if any(lacking):
+            return "; ".join((*filter(None, lacking), *self.claims))
         return "rocketdiff scenarios lists them"
 
 
@@ -78,15 +90,20 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
         if name in wanted.patterns:
             raise UsageError(f"a scenario for {subjects[0].protocol} clients", seen=name, hint=why)
     not_here = not_here | other
-    without_call = [
-        scenario.name
-        for scenario in selected
-        if scenario.name not in other and why_not_asked(scenario, subjects) is not None
-    ]
+    asked = {scenario.name: why_not_asked(scenario, subjects) for scenario in selected if scenario.name not in other}
     possible = tuple(
-        scenario for scenario in selected if scenario.name not in not_here and scenario.name not in without_call
+        scenario for scenario in selected if scenario.name not in not_here and asked.get(scenario.name) is None
     )
-    return Choice(possible, tuple(without_call), tuple(not_here.items()), tuple(_claims(subjects)))
+    without = {why: tuple(name for name, found in asked.items() if found == why) for why in (NO_CALL, NO_GROUP)}
+    return Choice(
+        possible, without[NO_CALL], tuple(not_here.items()), tuple(_claims(subjects)), without_group=without[NO_GROUP]
+    )
+
+
+def _lacking(names: Sequence[str], why: str) -> str:
+    more = len(names) - _SCENARIOS_NAMED
+    named = ", ".join(names[:_SCENARIOS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named}: {why}" if names else ""
 
 
 def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
@@ -158,7 +175,8 @@ def _other_protocol(scenario: Scenario, subject: Subject) -> str | None:
 
 def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None:
     """Why the subjects cannot be compared in a scenario on any cluster; None if they can."""
-    return None if all(_can_be_asked_of(subject, scenario) for subject in subjects) else NO_CALL
+    can = all(_can_be_asked_of(subject, scenario) for subject in subjects)
+    return None if can else _NO_DEMAND[scenario.role]
 
 
 def _can_be_asked_of(subject: Subject, scenario: Scenario) -> bool:

@@ -72,6 +72,11 @@ class Scenario:
         return tuple(self.work[self.role].demands(counts))
 
     @property
+    def group_figures(self) -> Mapping[str, object]:
+        """The group of consumers, for conditions on it; empty without one."""
+        return {} if self.group is None else GroupWork(self.group).figures()
+
+    @property
     def duration_s(self) -> float:
         """Seconds from the first possible due time to the last."""
         return self.workload.duration_s

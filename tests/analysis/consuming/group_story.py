@@ -260,9 +260,8 @@ class Story:
             role=ClientRole.CONSUMER,
         )
 
-    def judge(self) -> Ended:
-        """Judge to the verdict, and render the report."""
-        manifest = RunManifest(
+    def manifest(self) -> RunManifest:
+        return RunManifest(
             run="run",
             rocketdiff="0",
             created_wall_ms=WALL_MS,
@@ -274,11 +273,17 @@ class Story:
             machine=MACHINE,
             cases=(self.entry(),),
         )
-        summaries = summarise(judge_case(self.trace()))
+
+    def analysis(self) -> Analysis:
+        summaries, manifest = summarise(judge_case(self.trace())), self.manifest()
         cases = case_facts([manifest], summaries)
         counts = trace_counts([manifest], cases)
-        analysis = Analysis(evidence=all_evidence(cases), plots=plots_of(cases, summaries.lanes), counts=counts)
-        return judged_to_the_end(cast(RunDirectory, SimpleNamespace(manifest=manifest)), analysis)
+        return Analysis(evidence=all_evidence(cases), plots=plots_of(cases, summaries.lanes), counts=counts)
+
+    def judge(self) -> Ended:
+        """Judge to the verdict, and render the report."""
+        run = cast(RunDirectory, SimpleNamespace(manifest=self.manifest()))
+        return judged_to_the_end(run, self.analysis())
 
     def signatures(self) -> set[str]:
         """Return the signatures of the divergences, after judging to the end."""

@@ -38,6 +38,21 @@ def loses_the_end(group: Group) -> None:
         group.drop(send)
 
 
+def never_gets_to_broker_b(group: Group) -> None:
+    for send in range(1, COUNT, 2):
+        group.drop(send)
+    group.offsets = [row for row in group.offsets if row["broker"] == "broker-a" or row["what"] == "query"]
+    group.committed = [row for row in group.committed if row["broker"] == "broker-a"]
+
+
+def test_a_group_that_was_watched_too_briefly_does_not_conform() -> None:
+    """Where the rules let messages wait for longer after a fault than the case lasted, half of them missing is no pass."""
+    judgement = candidate(never_gets_to_broker_b, pauses=((16_000, 4_000),)).judge().judgement
+    assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INCONCLUSIVE, ExitCode.INCONCLUSIVE)
+    (open_one,) = [result for result in judgement.results if result.check == "delivered"]
+    assert open_one.reason.startswith("100 of 200 messages had not reached acme:1 when the case ended")
+
+
 def shows_another_body(group: Group) -> None:
     group.deliveries[50]["body_ok"] = False
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterator
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.consuming.checks.codes import CONSUMING_CODES
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.pictures.figures import count_figures
+from rocketdiff.analysis.consuming.pictures.timeline import note_timeline
 from rocketdiff.analysis.consuming.story import story_of
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.arm import Arm
@@ -29,6 +31,9 @@ def judge_case(
             facts.count(
                 "calls", str(arm), "", "", n=len({(each.member, each.call) for each in story.groups[arm].deliveries})
             )
+        facts.count("stored", "", "", "message", n=sum(map(len, (story.held or {}).values())))
+        count_figures(story, facts)
+        note_timeline(story, facts)
     for code in codes:
         for observe in code.observers:
             observe(story, facts)

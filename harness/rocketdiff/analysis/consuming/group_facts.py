@@ -9,6 +9,7 @@ from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import SideExample, StoredAt
 from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.signatures import Signature
 from rocketdiff.core.units import NS_PER_MS
@@ -75,7 +76,7 @@ class GroupFacts(FactCollector):
             start_ms=(each.start_ns - self.origin_ns) / NS_PER_MS,
             end_ms=(end_ns - self.origin_ns) / NS_PER_MS,
             outcome="ok" if each.result is not None and not each.has_failed else "failed",
-            reason="" if each.result is None else str(each.result),
+            reason="" if each.result is None else str(each.result) + " (retry)" * (each.queue.kind is TopicKind.RETRY),
         )
 
 

@@ -235,7 +235,7 @@ class SpellCount:
 
 @dataclass(frozen=True, slots=True)
 class TraceCounts:
-    """Amount of data read, both arms of all runs. attempts None: not counted."""
+    """Amount of data read, both arms of all runs. attempts None: not counted. calls: of listeners."""
 
     runs: int
     cases: int
@@ -245,6 +245,7 @@ class TraceCounts:
     foreign: int
     faults: int
     spells: tuple[SpellCount, ...] = ()
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

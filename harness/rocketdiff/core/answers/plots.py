@@ -5,6 +5,7 @@ Times are milliseconds since the first due send of the case; ``arm`` is ``baseli
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,118 @@ class ElapsedQuantiles:
     max_ms: float
 
 
+class Work(StrEnum):
+    """
+    What a bar of a group's timeline shows: a tenure of a queue, or calls that ended alike.
+
+    AGAIN: a message that this group had been given before, in a call that did not fail. OPEN: a call that never ended.
+    """
+
+    OWNED = "owned"
+    OK = "ok"
+    AGAIN = "again"
+    FAILED = "failed"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBar:
+    """
+    One bar of a group's timeline. topic: ``fed`` or ``retry``, what its queue belongs to.
+
+    calls: number of calls in it, 0 of a tenure; send: the first call's message, -1 if unknown.
+    """
+
+    arm: str
+    member: int
+    topic: str
+    broker: str
+    queue_id: int
+    start_ms: float
+    end_ms: float
+    work: Work
+    calls: int
+    send: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberMark:
+    """A member joins or leaves (``what``)."""
+
+    arm: str
+    member: int
+    at_ms: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LagCurve:
+    """
+    Messages that were stored and not finished by one arm's group.
+
+    lag: the highest number in each step of ``step_ms``, then the one in the end.
+    """
+
+    arm: str
+    step_ms: float
+    lag: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTimeline:
+    """
+    One case of both groups over time. merged_ms: calls of a queue that end alike and are no further apart are one bar.
+    """
+
+    run: str
+    case: str
+    end_ms: float
+    merged_ms: float
+    lags: tuple[LagCurve, ...]
+    bars: tuple[WorkBar, ...]
+    marks: tuple[MemberMark, ...]
+    faults: tuple[FaultWindow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AfterFault:
+    """
+    What one group's user saw of a fault.
+
+    silent_ms: longest time without a delivery, from the fault to the next one or the last new message. resumed_ms: from the heal to
+    the first delivery from a queue of the faulty broker; None if there was none, or no broker's fault.
+    """
+
+    kind: str
+    node: str
+    start_ms: float
+    silent_ms: float
+    resumed_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """
+    What one arm's group did in a case.
+
+    stored: messages. delivered: those that its listeners were given. again: further deliveries although the call before had not
+    failed; retried: those after one that had. in_calm: messages stored in calm; p50_ms, p99_ms: their time from storing to
+    delivery; None without any, p99_ms also under 100.
+    """
+
+    run: str
+    case: str
+    arm: str
+    stored: int
+    delivered: int
+    again: int
+    retried: int
+    in_calm: int
+    p50_ms: float | None
+    p99_ms: float | None
+    faults: tuple[AfterFault, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Plots:
     """All data of a report's plots."""
@@ -160,3 +273,5 @@ class Plots:
     elapsed: tuple[ElapsedQuantiles, ...] = ()
     overviews: tuple[Overview, ...] = ()
     endings: tuple[FailoverEndings, ...] = ()
+    groups: tuple[GroupTimeline, ...] = ()
+    figures: tuple[GroupFigures, ...] = ()

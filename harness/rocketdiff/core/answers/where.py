@@ -14,13 +14,19 @@ class Place(StrEnum):
     SEND = "send"
     MESSAGE = "message"
 
+    @property
+    def part(self) -> str:
+        """What ``Where.attempt`` counts."""
+        return "delivery" if self is Place.MESSAGE else "attempt"
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
     """
     One place of a case.
 
-    number: of the operation. thread: that carried it out. attempt: of the operation, from 0; None for the whole of it.
+    number: of the operation. thread: that carried it out, or the member. attempt: of the operation, or delivery of the message,
+    from 0; None for the whole of it.
     """
 
     place: Place = Place.NOWHERE
@@ -44,7 +50,7 @@ class Where:
         return (
             self.operation
             if self.attempt is None or not self.is_known
-            else f"{self.operation}, attempt {self.attempt + 1}"
+            else f"{self.operation}, {self.place.part} {self.attempt + 1}"
         )
 
     @property

@@ -12,14 +12,14 @@ class Suite:
 
     @property
     def shown(self) -> str:
-        """``quick (about a minute)``."""
+        """``quick (about a minute and a half)``."""
         return f"{self.name} ({self.takes})" if self.takes else self.name
 
 
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite("quick", "about a minute"),
+        Suite("quick", "about a minute and a half"),
         Suite("full"),
         Suite("deployments"),
         Suite("modes"),

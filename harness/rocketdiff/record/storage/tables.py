@@ -46,7 +46,7 @@ class Kept(StrEnum):
 PARTITION = ("month", "batch")
 
 TRACES: dict[TableName, Kept] = {spec.name: Kept(spec.name.value) for spec in tables_of(ClientRole.PRODUCER)}
-"""The record's table for each table of a run; its questions are about sends, so it takes no runs about consumers."""
+"""The record's table for each table of a run; its questions are about sends, so it takes no cases about consumers."""
 
 SILVER = (Kept.SIGNATURES, Kept.DIFFERENCES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS, Kept.BARS)
 """Tables of facts, which ``judged`` counts."""
@@ -95,7 +95,7 @@ COLUMNS: dict[Kept, pa.Schema] = {
         files=_TEXT,
         digest=_TEXT,
     ),
-    # part: name of the files that hold the run's rows. manifest: run.json unchanged.
+    # part: name of the files that hold the run's rows. manifest: run.json, unchanged if all cases are kept.
     Kept.RUNS: _columns(
         run=_TEXT,
         digest=_TEXT,

@@ -52,8 +52,8 @@ def text(
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" font-size="{size:g}"{extra}>{escape(words)}</text>'
 
 
-def ticks(axis: Axis, top: float, bottom: float) -> Iterator[str]:
-    """Yield grid lines with their seconds below."""
+def ticks(axis: Axis, top: float, bottom: float, since: str = "seconds since the first send was due") -> Iterator[str]:
+    """Yield grid lines with their seconds below, and what they count from."""
     step = _step((axis.end_ms - axis.start_ms) / 1e3 / _TICKS)
     digits = 0 if step >= 1 else 1 if step >= 0.1 else 2 if step >= 0.01 else 3
     number = int(axis.start_ms / 1e3 / step) - 1
@@ -61,9 +61,10 @@ def ticks(axis: Axis, top: float, bottom: float) -> Iterator[str]:
         if at * 1e3 >= axis.start_ms:
             x = axis.x(at * 1e3)
             yield f'<path d="M{x:.1f},{top:.0f}V{bottom:.0f}" stroke="{GRID}"/>'
-            yield text(x, bottom + 14, f"{at:.{digits}f}", fill=MUTED, anchor="middle")
+            anchor = "middle" if x < WIDTH - 12 else "end"
+            yield text(x, bottom + 14, f"{at:.{digits}f}", fill=MUTED, anchor=anchor)
         number += 1
-    yield text((GUTTER + WIDTH) / 2, bottom + 29, "seconds since the first send was due", fill=MUTED, anchor="middle")
+    yield text((GUTTER + WIDTH) / 2, bottom + 29, since, fill=MUTED, anchor="middle")
 
 
 def _step(raw: float) -> float:

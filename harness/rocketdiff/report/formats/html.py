@@ -6,9 +6,12 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from rocketdiff.core.answers.evidence import TraceCounts
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.charts import palette
 from rocketdiff.report.clusters import weight_of
+from rocketdiff.report.consuming.words import FIGURE_HEADS, FIGURE_NOTE
 from rocketdiff.report.document import Document
 from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.sending.words import attempt_text, plain_text
@@ -28,6 +31,7 @@ from rocketdiff.report.words.signs import (
     left_out,
     number,
     phase_word,
+    plural,
     short_case,
     subline,
 )
@@ -71,9 +75,15 @@ def render(document: Document) -> str:
     return text
 
 
+_BARS = {ClientRole.PRODUCER: "one bar per attempt", ClientRole.CONSUMER: "bars of calls"}
+_POOLS = {ClientRole.PRODUCER: "failover", ClientRole.CONSUMER: "resumption"}
+
+
 def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
     clusters = page.cluster_views(document)
     matrix = matrix_of(document)
+    present = {case.role for case in document.run.cases}
+    roles = [role for role in ClientRole if role in present] or [ClientRole.PRODUCER]
     used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
     template = _environment(document).get_template("report.html.j2")
     return template.render(
@@ -105,11 +115,16 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
         pools=page.pool_views(document),
         cases=page.case_views(document, pictures),
         limit_mb=LIMIT_BYTES // 1_000_000,
+        bars=" or ".join(_BARS[role] for role in roles),
+        pools_title=" and ".join(_POOLS[role] for role in roles).capitalize(),
+        operations=" and ".join(role.operations for role in roles),
+        what_was_read=_what_was_read(document.traces),
     )
 
 
 def _environment(document: Document) -> Environment:
     environment, cards = page_environment(), page.cards_of(document)
+    environment.globals.update(figure_heads=FIGURE_HEADS, figure_note=FIGURE_NOTE)
     environment.filters.update(
         card=lambda divergence, result: cards.get(
             (
@@ -133,6 +148,15 @@ def _environment(document: Document) -> Environment:
         phase=phase_word,
     )
     return environment
+
+
+def _what_was_read(traces: TraceCounts) -> str:
+    parts = [plural(traces.sends, "send")] if traces.sends or not traces.calls else []
+    if traces.attempts is not None and parts:
+        parts.append(plural(traces.attempts, "attempt"))
+    return ", ".join(
+        [*parts, *([plural(traces.calls, "call of listeners", "calls of listeners")] if traces.calls else [])]
+    )
 
 
 def _settings_text(settings: dict[str, object]) -> str:

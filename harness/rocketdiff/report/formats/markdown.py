@@ -13,10 +13,11 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.text.markdown import code, fenced, inline, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.clusters import DivergenceCluster, Weight
+from rocketdiff.report.consuming.words import FIGURE_HEADS, FIGURE_NOTE, SILENCE_HEAD, figure_cells, silence_cell
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
-from rocketdiff.report.views.page import context_of, unanswered
+from rocketdiff.report.views.page import context_of, subjects_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import because, ledger_parts, to_look_at, trouble_text
 from rocketdiff.report.words.signatures import title_of
@@ -41,6 +42,9 @@ COMMENT_BYTES = 60_000
 """Below 65,536, with room for additions of the platform or a wrapper."""
 
 FIRST_CLUSTERS = 10
+
+FIGURES_SHOWN = 20
+"""Rows of the table of groups; a run of ten cases has as many."""
 
 EMOJI = {
     Verdict.CONFORMS: "✅",
@@ -97,7 +101,7 @@ def _text(document: Document, extent: Extent) -> str:
     parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _left_out(document)]
     parts.append(_ledger(document))
     if extent.matrix:
-        parts.append(_matrix(document))
+        parts += [_matrix(document), _groups(document)]
     parts += [_trust(document), _facts(document), fenced(document.run.reproduce), code(document.machine_line)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -188,6 +192,27 @@ def _matrix(document: Document) -> str:
     lines = [table_row(("case", *map(inline, matrix.checks))), table_row(["---"] + [":-:"] * len(matrix.checks))]
     lines += [table_row([inline(short_case(row.case, document.run)), *map(_emoji, row.cells)]) for row in matrix.rows]
     return "### Checks\n\n" + "\n".join(lines)
+
+
+def _groups(document: Document) -> str:
+    """What the groups of consumers did, case by case; empty without any."""
+    rows = document.plots.figures[:FIGURES_SHOWN]
+    if not rows:
+        return ""
+    subjects = subjects_of(document)
+    head = ("case", *(name.lower() for name in (*FIGURE_HEADS, SILENCE_HEAD)))
+    lines = [table_row(head), table_row(["---", "---", *["--:"] * (len(head) - 2)])]
+    for row in rows:
+        cells = (
+            short_case(row.case, document.run),
+            subjects.get(row.arm, row.arm),
+            *figure_cells(row),
+            silence_cell(row),
+        )
+        lines.append(table_row(map(inline, cells)))
+    more = len(document.plots.figures) - len(rows)
+    lines += ["", FIGURE_NOTE + (f" {plural(more, 'more row')} in the report." if more else "")]
+    return "### Consumers\n\n" + "\n".join(lines)
 
 
 def _emoji(cell: CaseCell | None) -> str:

@@ -12,10 +12,11 @@ from rich.text import Text
 
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.report.clusters import DivergenceCluster, Weight
+from rocketdiff.report.consuming.words import figure_line
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseRow, Matrix, matrix_of
 from rocketdiff.report.views.open_checks import why_open
-from rocketdiff.report.views.page import context_of, guards_of, unanswered
+from rocketdiff.report.views.page import context_of, guards_of, subjects_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import STATE_SIGNS, because, to_look_at, trouble_text
 from rocketdiff.report.words.signatures import title_of
@@ -38,6 +39,7 @@ from rocketdiff.report.words.signs import (
 STYLES = {"good": "green", "bad": "red", "open": "yellow", "warn": "yellow", "known": "blue", "mute": "dim"}
 CLUSTERS_SHOWN = 6
 UNANSWERED_SHOWN = 6
+FIGURES_SHOWN = 20
 
 NAME_WIDTH = 27
 """Minimum width for a case's name; a longer name is folded."""
@@ -63,6 +65,7 @@ def print_summary(
         ("Left out", _left_out(document)),
         ("Ledger", _ledger(document)),
         ("Checks", _matrix(document)),
+        ("Consumers", _groups(document)),
         ("More", _more(document, files or {})),
     ):
         if body is not None:
@@ -202,6 +205,21 @@ def _matrix(document: Document) -> RenderableType:
         names = tuple(short_case(row.case, document.run) for row in matrix.rows)
         parts += [_Signs(matrix, names), _legend(used)]
     return Group(*parts)
+
+
+def _groups(document: Document) -> RenderableType | None:
+    """What the groups of consumers did; one line for each case and arm."""
+    rows = document.plots.figures[:FIGURES_SHOWN]
+    if not rows:
+        return None
+    subjects, lines = subjects_of(document), Table.grid(padding=(0, 1))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column(overflow="fold")
+    for case in dict.fromkeys(row.case for row in rows):
+        lines.add_row(Text(short_case(case, document.run), style=""), "")
+        for row in (row for row in rows if row.case == case):
+            lines.add_row(Text(f"  {subjects.get(row.arm, row.arm)}"), Text(figure_line(row)))
+    return lines
 
 
 def _conforms_everywhere(matrix: Matrix, place: int) -> bool:

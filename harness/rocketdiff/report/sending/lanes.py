@@ -5,23 +5,15 @@ One window of a case: a lane per broker and arm, a row per queue, a bar per atte
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from rocketdiff.core.answers.plots import LaneAttempt, LaneMark, SwimLanes
-from rocketdiff.report.charts.palette import ARM_COLOURS, FAILED, GRID, INK, MUTED, UNKNOWN
-from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
+from rocketdiff.report.charts.lanes import Lane, box, panel, stacked
+from rocketdiff.report.charts.palette import ARM_COLOURS, FAILED, INK, UNKNOWN
+from rocketdiff.report.charts.timelines import GUTTER, Axis, fault_text, frame, lane_of, text, ticks
 from rocketdiff.report.sending.words import attempt_text
 from rocketdiff.report.words.signs import plural
-
-ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
-"""Pixels of a queue's row; more than eight queues of a broker share the height of eight."""
-
-LEAST_ROWS = 2
-"""Minimum rows of a lane, so that the broker's name fits."""
-
-NARROWEST = 1.6
-"""Minimum width of an attempt, in pixels."""
 
 TITLE, GAP, MARK = 20.0, 8.0, 15.0
 """Pixels above an arm's lanes, below them, and of one line of marks at the top."""
@@ -32,24 +24,6 @@ MARK_WIDTH = 210.0
 COLOURS = {"unknown": UNKNOWN, "failed": FAILED}
 
 
-@dataclass(frozen=True, slots=True)
-class _Lane:
-    broker: str
-    top: float
-    queues: tuple[int, ...]
-
-    @property
-    def row(self) -> float:
-        return self.height / max(len(self.queues), LEAST_ROWS)
-
-    @property
-    def height(self) -> float:
-        return min(ROW * max(len(self.queues), LEAST_ROWS), MOST_ROWS_HEIGHT)
-
-    def y(self, queue_id: int) -> float:
-        return self.top + self.queues.index(queue_id) * self.row
-
-
 def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
     """Return the SVG of one window; ``subjects`` names the arms."""
     axis = _axis(lanes.attempts)
@@ -58,8 +32,11 @@ def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
     first, parts = top, []
     for arm, subject in subjects.items():
         rows = _rows(lanes, top + TITLE)
-        bottom = rows[-1].top + rows[-1].height if rows else top + TITLE
-        parts += [text(GUTTER, top + 13, f"{arm}: {subject}", bold=True), *_panel(lanes, arm, rows, axis)]
+        bottom = rows[-1].bottom if rows else top + TITLE
+        parts += [
+            text(GUTTER, top + 13, f"{arm}: {subject}", bold=True),
+            *panel(rows, lanes.faults, axis, partial(_bars, lanes, arm, axis)),
+        ]
         top = bottom + GAP
     height = top - GAP
     over = [_mark(axis, lanes, mark, x, line, height, subjects) for mark, x, line in marks]
@@ -71,49 +48,29 @@ def _axis(attempts: Sequence[LaneAttempt]) -> Axis:
     return Axis(start, max((attempt.end_ms for attempt in attempts), default=start + 1.0))
 
 
-def _rows(lanes: SwimLanes, top: float) -> list[_Lane]:
+def _rows(lanes: SwimLanes, top: float) -> list[Lane]:
     """A broker with a fault has a lane even without attempts."""
     hit = {lane for fault in lanes.faults if (lane := lane_of(fault)) is not None}
-    found: list[_Lane] = []
-    for broker in sorted({attempt.broker for attempt in lanes.attempts} | hit):
-        queues = sorted({attempt.queue_id for attempt in lanes.attempts if attempt.broker == broker})
-        found.append(_Lane(broker, top, tuple(queues)))
-        top += found[-1].height + 5
-    return found
+    queues = {
+        broker: sorted({attempt.queue_id for attempt in lanes.attempts if attempt.broker == broker})
+        for broker in {attempt.broker for attempt in lanes.attempts} | hit
+    }
+    return stacked({broker: tuple(map(str, found)) for broker, found in queues.items()}, top)
 
 
-def _panel(lanes: SwimLanes, arm: str, rows: Sequence[_Lane], axis: Axis) -> Iterator[str]:
-    if not rows:
-        return
-    top, bottom = rows[0].top, rows[-1].top + rows[-1].height
-    yield from (shade(axis, fault, top, bottom - top, own=False) for fault in lanes.faults)
-    for lane in rows:
-        own = (fault for fault in lanes.faults if lane_of(fault) == lane.broker)
-        yield from (shade(axis, fault, lane.top, lane.height, own=True) for fault in own)
-        yield from _names(lane)
-        mine = [a for a in lanes.attempts if (a.arm, a.broker) == (arm, lane.broker)]
-        for outcome, colour in (("ok", ARM_COLOURS[arm]), *COLOURS.items()):
-            if bars := "".join(_bar(attempt, lane, axis) for attempt in mine if attempt.outcome == outcome):
-                yield f'<g fill="{colour}">{bars}</g>'
-        yield from (_outline(a, lane, axis) for a in mine if _is_marked(a, lanes.marks))
+def _bars(lanes: SwimLanes, arm: str, axis: Axis, lane: Lane) -> Iterator[str]:
+    mine = [a for a in lanes.attempts if (a.arm, a.broker) == (arm, lane.broker)]
+    for outcome, colour in (("ok", ARM_COLOURS[arm]), *COLOURS.items()):
+        if bars := "".join(_bar(attempt, lane, axis) for attempt in mine if attempt.outcome == outcome):
+            yield f'<g fill="{colour}">{bars}</g>'
+    yield from (_outline(a, lane, axis) for a in mine if _is_marked(a, lanes.marks))
 
 
-def _names(lane: _Lane) -> Iterator[str]:
-    yield text(0, lane.top + min(lane.height, 18) / 2 + 4, lane.broker, size=11)
-    if lane.row >= ROW:
-        for queue in lane.queues:
-            yield text(GUTTER - 5, lane.y(queue) + ROW - 1.5, str(queue), fill=MUTED, size=8, anchor="end")
-    under = lane.top + lane.height + 2
-    yield f'<path d="M{GUTTER},{under:.1f}H{WIDTH}" stroke="{GRID}"/>'
+def _box(attempt: LaneAttempt, lane: Lane, axis: Axis) -> str:
+    return box(lane, str(attempt.queue_id), axis, attempt.start_ms, attempt.end_ms)
 
 
-def _box(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
-    left = axis.x(attempt.start_ms)
-    width = max(axis.x(attempt.end_ms) - left, NARROWEST)
-    return f'x="{left:.1f}" y="{lane.y(attempt.queue_id) + 0.5:.1f}" width="{width:.1f}" height="{lane.row - 1:.1f}"'
-
-
-def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
+def _bar(attempt: LaneAttempt, lane: Lane, axis: Axis) -> str:
     thread = f" of thread {attempt.thread}" if attempt.thread else ""
     words = f"send {attempt.send}{thread}, attempt {attempt.attempt + 1}: {attempt_text(attempt)}"
     return f"<rect {_box(attempt, lane, axis)}><title>{escape(words)}</title></rect>"
@@ -124,7 +81,7 @@ def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
     return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
 
 
-def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
+def _outline(attempt: LaneAttempt, lane: Lane, axis: Axis) -> str:
     return (
         f'<rect {_box(attempt, lane, axis)} fill="none" stroke="{INK}" stroke-width="1.4" pointer-events="none"></rect>'
     )

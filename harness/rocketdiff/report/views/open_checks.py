@@ -16,6 +16,7 @@ _REMEDIES = (
     (NOTHING_GOT_THROUGH, "give the messages other contents, or the brokers other settings"),
     ("witness-", "client and relay disagree: what the relay recorded of the named send is in its wire.ndjson"),
     ("witness", "let the recording relay witness its attempts: --wire"),
+    ("had not reached", "a scenario with a longer drain_s decides it: --suite consumers"),
     (
         "spells",
         "more pauses decide it: another suite, or several runs judged together (rocketdiff analyze RUN RUN --out FOLDER)",

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from rocketdiff.core.answers.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.answers.verdict import CheckResult, Severity, SideExample, Verdict
+from rocketdiff.core.answers.where import Place
 from rocketdiff.core.run_info import CaseInfo, Guard
 from rocketdiff.core.tables.checks import REPORT_ORDER, VALIDITY
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, Weight
+from rocketdiff.report.consuming.words import after_lines, delivery_text, figure_cells
 from rocketdiff.report.document import Document
-from rocketdiff.report.sending.words import call_text, detail_lines, stored_text
+from rocketdiff.report.sending.words import attempt_text, call_text, detail_lines, stored_text
 from rocketdiff.report.views.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from rocketdiff.report.words.ledger import declarations
 from rocketdiff.report.words.signatures import title_of
@@ -64,11 +66,11 @@ class PoolView:
 
 @dataclass(frozen=True, slots=True)
 class SideView:
-    """What one arm did at an example's send."""
+    """What one arm did at an example's send or message: each attempt or delivery with its number, in words."""
 
     arm: str
     subject: str
-    attempts: tuple[LaneAttempt, ...]
+    attempts: tuple[tuple[str, str], ...]
     call: str
     stored: str
 
@@ -105,6 +107,14 @@ class ClusterView:
 
 
 @dataclass(frozen=True, slots=True)
+class FiguresView:
+    """Arm, subject and figures of each group; then each fault, and what each group's user saw of it."""
+
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    faults: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CaseView:
     """One case with its answers, pictures and figures."""
 
@@ -118,6 +128,10 @@ class CaseView:
     ambiguity: str
     no_room: bool
     elapsed: tuple[ElapsedQuantiles, ...]
+    lags: tuple[str, ...] = ()
+    ownerships: tuple[str, ...] = ()
+    figures: FiguresView | None = None
+    apart_ms: float | None = None
 
 
 def subjects_of(document: Document) -> dict[str, str]:
@@ -226,12 +240,17 @@ def _sides(cluster: DivergenceCluster, subjects: Mapping[str, str]) -> tuple[Sid
         SideView(
             arm=side.arm,
             subject=subject,
-            attempts=tuple(attempt for attempt in cluster.decisions if attempt.arm == side.arm),
+            attempts=tuple(_attempt(cluster, attempt) for attempt in cluster.decisions if attempt.arm == side.arm),
             call=call_text(side.call),
             stored=stored_text(side.stored),
         )
         for subject, side in shown
     )
+
+
+def _attempt(cluster: DivergenceCluster, attempt: LaneAttempt) -> tuple[str, str]:
+    text = delivery_text if cluster.example.where.place is Place.MESSAGE else attempt_text
+    return f"{cluster.example.where.place.part} {attempt.attempt + 1}", text(attempt)
 
 
 def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tuple[CaseView, ...]:
@@ -251,9 +270,24 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
             ambiguity=pictures[case].ambiguity,
             no_room=pictures[case].no_room,
             elapsed=_elapsed(document, case),
+            lags=pictures[case].lags,
+            ownerships=pictures[case].ownerships,
+            figures=figures_of(document, case),
+            apart_ms=next((each.merged_ms for each in document.plots.groups if each.case == case), None),
         )
         for case, anchor in anchors.items()
     )
+
+
+def figures_of(document: Document, case: str) -> FiguresView | None:
+    """Return what both groups of a case did, of its first run; None for a case about producers."""
+    rows = [row for row in document.plots.figures if row.case == case]
+    subjects = subjects_of(document)
+    sides = [(row.arm, subjects[row.arm], row) for row in rows if row.run == rows[0].run and row.arm in subjects]
+    if not sides:
+        return None
+    faults = after_lines([(subject, row) for _, subject, row in sides])
+    return FiguresView(tuple((arm, subject, figure_cells(row)) for arm, subject, row in sides), tuple(faults))
 
 
 def _elapsed(document: Document, case: str) -> tuple[ElapsedQuantiles, ...]:

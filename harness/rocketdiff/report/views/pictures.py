@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.core.answers.plots import FailoverCurve, FailoverEndings, Overview, Plots, SwimLanes
+from rocketdiff.report.consuming.lag import draw_lag
+from rocketdiff.report.consuming.ownership import draw_ownership
 from rocketdiff.report.sending.ambiguity import draw_ambiguity
 from rocketdiff.report.sending.failover import draw_failover, median_ms
 from rocketdiff.report.sending.lanes import draw_lanes
@@ -33,16 +35,19 @@ class LanesPicture:
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """All pictures of one case; empty strings for pictures without content."""
+    """All pictures of one case; empty strings for pictures without content. lags, ownerships: of consumers, one a run."""
 
     overviews: tuple[str, ...] = ()
     lanes: tuple[LanesPicture, ...] = ()
     shares: str = ""
     ambiguity: str = ""
     no_room: bool = False
+    lags: tuple[str, ...] = ()
+    ownerships: tuple[str, ...] = ()
 
     def size(self) -> int:
-        drawn = (*self.overviews, *(picture.svg for picture in self.lanes), self.shares, self.ambiguity)
+        lanes = (picture.svg for picture in self.lanes)
+        drawn = (*self.lags, *self.ownerships, *self.overviews, *lanes, self.shares, self.ambiguity)
         return sum(map(len, drawn))
 
 
@@ -91,7 +96,10 @@ def _draw_case(case: str, plots: Plots, subjects: dict[str, str]) -> CasePicture
     curves = [curve for curve in plots.ambiguity if curve.case == case and curve.points]
     shares = [share for share in shares if share.run == shares[0].run]
     curves = [curve for curve in curves if curve.run == curves[0].run]
+    timelines = [timeline for timeline in plots.groups if timeline.case == case]
     return CasePictures(
+        lags=tuple(draw_lag(timeline, subjects) for timeline in timelines if timeline.lags),
+        ownerships=tuple(draw_ownership(timeline, subjects) for timeline in timelines if timeline.bars),
         overviews=tuple(_overview(overview, lanes, subjects) for overview in overviews),
         lanes=tuple(
             picture for run in dict.fromkeys(item.run for item in lanes) for picture in _windows(run, lanes, subjects)

@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
 from rocketdiff.core.arm import CANDIDATE
-from rocketdiff.core.demand import SendDemand
+from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.sending import (
     ATTEMPT_STARTS,
@@ -40,6 +40,12 @@ from rocketdiff.scenario.stretch import TIMES
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.subject import Subject
 from rocketdiff.subjects.subject_process import SubjectProcess
+
+GROUP_LEAST = ("concurrent", "clustering")
+"""Capabilities of every scenario about consumers that is no wider."""
+
+NO_MEMBER = f"consumers are not claimed ({', '.join(GROUP_LEAST)}): scenarios about them are left out"
+TRIED_BY_RUN = "consumers are claimed; a group is not tried here: rocketdiff run --suite consumers"
 
 SENDS = 20
 STALLED = "protocol.stalled"
@@ -82,15 +88,7 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         (SendKind.PLAIN, SendMode.ONEWAY),
     ]
     offered = [call for call in calls if subject.offers(SendDemand(*call, (QUEUES,)))]
-    if not offered:
-        yield CheckFinding(
-            "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
-        )
-    unknown = unknown_claims(sorted(subject.capabilities))
-    if unknown:
-        yield CheckFinding(
-            f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?"
-        )
+    yield from _claims(subject, offers_sends=bool(offered))
     is_first, last = True, ""
     for kind, mode in offered:
         tried = f"{SENDS} {mode} sends, {kind}"
@@ -117,6 +115,23 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             is_first = False
     if offered:
         yield from _paused(subject, cluster, folder, *offered[0])
+
+
+def _claims(subject: Subject, *, offers_sends: bool) -> Iterator[CheckFinding]:
+    """What hello claims, by role, and what it claims that is unknown."""
+    is_member = subject.offers(GroupDemand(GROUP_LEAST))
+    if not offers_sends and not is_member:
+        yield CheckFinding(
+            "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
+        )
+    elif not offers_sends:
+        yield CheckFinding("no kind of send is claimed: scenarios about producers are left out")
+    yield CheckFinding(TRIED_BY_RUN if is_member else NO_MEMBER)
+    unknown = unknown_claims(sorted(subject.capabilities))
+    if unknown:
+        yield CheckFinding(
+            f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?"
+        )
 
 
 def _plan(kind: SendKind, mode: SendMode) -> Plan:

@@ -28,15 +28,19 @@ class GroupWork:
 
     def figures(self) -> dict[str, object]:
         plan = self.plan
-        return {
+        figures = {
             "members": plan.members,
             "listener": plan.listener.value,
             "model": plan.model.value,
             "allocation": plan.allocation.value,
             "work_ms": plan.work_ms,
             "rules": len(plan.rules),
-            "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
         }
+        stated = {
+            "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
+            "settings": {**plan.settings, **plan.properties},
+        }
+        return figures | {name: value for name, value in stated.items() if value}
 
 
 def group_of(part: ConsumersPart) -> GroupPlan:

@@ -16,6 +16,7 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Example, Measure
 from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import ArmSummary, CaseStatus
 
 NAME = "protocol"
@@ -64,6 +65,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
         measures=tuple(
             Measure(f"answered-sends {arm}", summary.sends, "count", facts.entry.sends_planned)
             for arm, summary in arms.items()
+            if facts.entry.role is ClientRole.PRODUCER
         ),
     )
     if facts.entry.status is not CaseStatus.COMPLETE:

@@ -11,11 +11,18 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf
-from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import DAMAGED, NEVER_DELIVERED, NOT_YET_DELIVERED, OTHER_MESSAGE
 from rocketdiff.core.units import NS_PER_S
 
 NAME = "delivered"
+
+UNDECIDED = "undecided"
+"""Tally of messages that were not delivered, while the rules may still have let them wait."""
+
+UNDECIDED_ONE_IN = 20
+"""With more than one undecided message in so many nothing is shown."""
 
 LONGEST_HOLD_S = 5.0
 """A broker looks at the pulls that it holds every 5 s (PullRequestHoldService), so a message in its log waits no longer."""
@@ -104,7 +111,7 @@ def _missing(
         )
         return
     if (waited_ns := _waited_ns(story, group, held)) is None:
-        facts.count(NAME, str(group.arm), "", "undecided")
+        facts.count(NAME, str(group.arm), "", UNDECIDED)
         return
     facts.differ(
         NOT_YET_DELIVERED,
@@ -135,8 +142,17 @@ def _waited_ns(story: CaseStory, group: GroupStory, held: Held) -> int | None:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return the evidence of one case."""
-    return evidence_of(facts, NAME, "no message was stored for {}")
+    """Return the evidence of one case; a group that was watched too briefly to tell cannot conform."""
+    evidence = evidence_of(facts, NAME, "no message was stored for {}")
+    for arm in Arm:
+        waiting, judged = facts.n(NAME, UNDECIDED, arm=str(arm)), facts.n(NAME, JUDGED, arm=str(arm))
+        if evidence.standing is Standing.DECISIVE and waiting * UNDECIDED_ONE_IN > judged:
+            reason = (
+                f"{waiting} of {judged} messages had not reached {facts.subjects[arm]} when the case ended, and rules allow"
+                " a longer wait after its last fault"
+            )
+            return facts.evidence(NAME, Standing.INDECISIVE, reason, decisions=evidence.decisions)
+    return evidence
 
 
 CODE: GroupCheck = CheckCode(NAME, observers=(observe,), evaluate=evaluate)

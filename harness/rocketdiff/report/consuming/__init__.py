@@ -1,0 +1,1 @@
+"""Charts and words of reports about groups of consumers."""
