@@ -130,6 +130,7 @@ class ConsumingRun:
         run, feeder = self._run, self._run.programs[FEEDER]
         while not feeder.await_over(_LOOK_S):
             run.look_for_deaths()
+            self._note_losses()
             for member, subject in run.programs.items():
                 emit(run.listeners, OperationsEnded(run.directory.number, member, subject.ended))
         run.ended(FEEDER, feeder)
@@ -151,6 +152,7 @@ class ConsumingRun:
             self._leave(number)
         limits = self._limits
         self._run.each(lambda subject: subject.await_done(limits.leave_s + limits.call_s + limits.done_s))
+        self._note_losses()
         self._watch.end()
 
     def report_wire(self) -> None:
@@ -201,6 +203,12 @@ class ConsumingRun:
             unserved=self._unserved(),
             caught_up_s=self._caught_up_s,
         )
+
+    def _note_losses(self) -> None:
+        """A member that broke the protocol is noted when it is seen, also one that had left for good."""
+        for member, subject in self._run.programs.items():
+            if subject.broken is not None:
+                self._run.ended(member, subject)
 
     def _unserved(self) -> dict[Arm, str]:
         """Of the groups that settled."""
