@@ -53,7 +53,25 @@ def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:
 @pytest.mark.parametrize(
     ("stated", "instead", "expected"),
     [
-        pytest.param("members: 2", "members: 7", "at most 6", id="too many members"),
+        pytest.param("members: 2", "members: 7", "at most 6 at consumers.members", id="too many members"),
+        pytest.param("members: 2", "members: 0", "at least 1 at consumers.members", id="no member"),
+        pytest.param("members: 2", "members: -1", "at least 1 at consumers.members", id="a negative number"),
+        pytest.param("members: 2", "members: 2.5", "a whole number", id="half a member"),
+        pytest.param("listener: concurrent", "listener: parallel", "'concurrent', 'orderly'", id="no listener"),
+        pytest.param("members: 2", "members: 2\n  allocation: random", "'avg', 'circle'", id="no allocation"),
+        pytest.param("members: 2", "members: 2\n  work_ms: -1", "at least 0", id="negative work"),
+        pytest.param("outcome: later", "outcome: retry", "one of 'success', 'later'", id="an unknown outcome"),
+        pytest.param("tries: 1", "tries: 17", "at most 16", id="more tries than retries"),
+        pytest.param("every: 7", "every: 0", "at least 1", id="every no message"),
+        pytest.param("delay_level: 1", "delay_level: 19", "at most 18", id="no such level"),
+        pytest.param("drain_s: 8", "drain_s: .nan", "a finite number", id="no time"),
+        pytest.param("drain_s: 8", "drain_s: -8", "more than 0", id="a negative time"),
+        pytest.param("interval_ms: 600000", "interval_ms: -1", "at least 100", id="a negative interval"),
+        pytest.param("rebalance_wait", "rebalance", "one of the fields rebalance_wait", id="an unknown property"),
+        pytest.param("max_reconsume_times", "max_reconsume_time", "one of the fields", id="an unknown setting"),
+        pytest.param(
+            "max_reconsume_times: 2", "consume_thread_min: 30", "consume_thread_max: 20", id="too many threads"
+        ),
         pytest.param("members: 2", "members: 2\n  pop: true", "pop", id="an unknown field"),
         pytest.param("consume_from_where: first", "pull_batch_size: 0", "at least 1", id="an impossible setting"),
         pytest.param("call: queue", "call: plain", "call: queue", id="a feeder that chooses queues"),

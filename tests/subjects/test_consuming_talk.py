@@ -117,6 +117,21 @@ def test_a_member_that_left_can_join_again() -> None:
     assert not member.talk.has_left
 
 
+def test_a_leave_may_take_longer_than_the_next_join_waits() -> None:
+    """Orders are obeyed one after the other: ``left`` may come after the order to join again, and that join waits for it."""
+    member = Member().then(JOIN, JOINED)
+    member.conversation.order(lambda: member.talk.leave(0, START, is_last=False))
+    member.then(JOIN)
+    late = member.conversation.overdue(START + 6 * SECOND)
+    assert late is not None and "left after leave" in late.expected
+    slow = replace(LEFT, end_ns=START + 4 * SECOND)
+    member.conversation.take(slow, START + 4 * SECOND)
+    assert member.conversation.overdue(START + 63 * SECOND) is None
+    assert member.conversation.overdue(START + 65 * SECOND) is not None
+    member.conversation.take(replace(JOINED, incarnation=2, end_ns=START + 5 * SECOND), START + 5 * SECOND)
+    assert member.talk.joined is not None and not member.talk.has_left
+
+
 @pytest.mark.parametrize(
     ("steps", "signature"),
     [

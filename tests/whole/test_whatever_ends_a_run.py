@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,32 @@ def is_paused_under_sends(manifest: dict[str, Any], run: Path) -> bool:
     return (run / "journal" / "01-faults.ndjson").exists() and sends_are_flowing(manifest, run)
 
 
-def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
+def is_paused_under_calls(_manifest: dict[str, Any], run: Path) -> bool:
+    """As under sends, for groups: a member of each arm has received messages, and a broker is paused."""
+    members = [run / "journal" / f"01-{arm}-m0.ndjson" for arm in Arm]
+    called = all(journal.exists() and journal.read_bytes().count(b'"type":"received"') > 10 for journal in members)
+    return called and (run / "journal" / "01-faults.ndjson").exists()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "condition", "table"),
+    [
+        pytest.param("whole/long-pause", is_paused_under_sends, TableName.SENDS, id="producers"),
+        pytest.param("whole/group-under-a-pause", is_paused_under_calls, TableName.DELIVERIES, id="groups"),
+    ],
+)
+def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(
+    tmp_path: Path, scenario: str, condition: Callable[[dict[str, Any], Path], bool], table: TableName
+) -> None:
     """Kill -9 of the runner during a pause leaves no process; the traces are readable and inconclusive."""
-    with started_run(tmp_path, *PAIR, "--scenario", "whole/long-pause") as runner:
-        run = await_run(tmp_path, is_paused_under_sends, "both arms sending and a paused broker")
+    with started_run(tmp_path, *PAIR, "--scenario", scenario) as runner:
+        run = await_run(tmp_path, condition, "both arms at work and a paused broker")
         runner.kill()
         runner.wait()
     assert await_no_process_of(run) == {}
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
-    assert read_table(RunDirectory.open(run), TableName.SENDS, 1, Arm.CANDIDATE).num_rows > 10
+    assert read_table(RunDirectory.open(run), table, 1, Arm.CANDIDATE).num_rows > 10
 
 
 def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> None:

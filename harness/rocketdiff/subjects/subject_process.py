@@ -153,6 +153,10 @@ class SubjectProcess(Closing):
         with self._changed:
             return self._changed.wait_for(lambda: self.is_over, most_s)
 
+    def break_off(self, violation: SubjectBroken) -> None:
+        """Take it as broken, for what the runner saw of it, and end it."""
+        self._break(violation)
+
     def stop(self, limit_s: float | None = None) -> bool:
         """Send stop, and return True, if it can still read. limit_s: it may take so long to end as applications do."""
         with self._changed:

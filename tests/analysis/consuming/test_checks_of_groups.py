@@ -268,6 +268,17 @@ def test_a_group_that_never_settled_shows_nothing() -> None:
     assert ended.judgement.verdict is RunVerdict.INVALID
 
 
+def test_a_start_that_was_repeated_is_not_a_member_that_never_joins() -> None:
+    """While the group is prepared, the runner orders a start that threw once more."""
+
+    def joins_again(group: Group) -> None:
+        second = group.members[0] | {"incarnation": 2, "join_start_ns": ns(-2_000), "join_end_ns": ns(-1_900)}
+        group.members[0] |= {"error": "MQClientException", "leave_start_ns": ns(-2_500), "leave_end_ns": ns(-2_400)}
+        group.members.append(second)
+
+    assert not candidate(joins_again).signatures()
+
+
 def test_both_arms_are_judged_by_the_same_rules() -> None:
     """A defect of the baseline is found too."""
     story = Story()

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.cluster.operations.stored import StoredRow
 from rocketdiff.core.arm import Arm
-from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of, first_unserved
 from rocketdiff.run.case.consuming.read_back import RETRY, WAITING, ReturnedRow
 
 HELD = GroupMeasurements(
@@ -31,6 +31,7 @@ HELD = GroupMeasurements(
         pytest.param(
             replace(HELD, settled_s={Arm.BASELINE: 3.0, Arm.CANDIDATE: None}), "settled-candidate", id="not settled"
         ),
+        pytest.param(replace(HELD, unserved={Arm.BASELINE: "nothing"}), "served-baseline", id="a queue not served"),
     ],
 )
 def test_a_guard_breaks_for_one_reason(facts: GroupMeasurements, broken: str | None) -> None:
@@ -42,6 +43,29 @@ def test_an_arm_that_broke_the_protocol_has_no_guard_of_settling() -> None:
     """What a lost member left undone is up to the protocol check."""
     lost = replace(HELD, settled_s={Arm.BASELINE: 3.0})
     assert "settled-candidate" not in [guard.name for guard in consuming_guards_of(lost)]
+
+
+A0, B1 = ("broker-a", 0), ("broker-b", 1)
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("called", "until_s", "work_ms", "expected"),
+    [
+        pytest.param({A0: 1, B1: 3.4}, 12, 0, "", id="in time"),
+        pytest.param({A0: 1, B1: 58}, 12, 0, "the first after 57.0 s of queue 1 of broker-b", id="after a heartbeat"),
+        pytest.param({A0: 1}, 12, 0, "nothing of queue 1 of broker-b", id="never"),
+        pytest.param({A0: 1}, 3, 0, "", id="not due before the first fault"),
+        pytest.param({A0: 1, B1: 6}, 12, 1_500, "", id="behind the work of another queue"),
+    ],
+)
+def test_a_queue_is_served_once_its_broker_knows_the_member(
+    called: dict[tuple[str, int], float], until_s: int, work_ms: int, expected: str
+) -> None:
+    """The first message of each queue was stored after 1 s and is due 2.5 s later."""
+    called_ns = {queue: round(at_s * S) for queue, at_s in called.items()}
+    seen = first_unserved({A0: S, B1: S}, called_ns, until_s * S, work_ms)
+    assert seen.startswith(expected) and bool(seen) == bool(expected)
 
 
 def test_numbers_have_their_unit() -> None:

@@ -13,7 +13,7 @@ NAMES = CaseNames("rocketdiff-20261127.1-001", ("broker-a", "broker-b"), 2)
 @pytest.mark.parametrize("arm", Arm)
 def test_a_rebalance_takes_the_fed_topic_first(arm: Arm) -> None:
     """In the order of the client's map of topics, whatever the prefix; group names have no dot and equal length."""
-    for prefix in ("a", "b-2", "rocketdiff-20261127-001"):
+    for prefix in ("a", "b-2", "rocketdiff-20261127-001", "rocketdiff-20261127-135345-00000001-001"):
         topics = CaseNames(prefix, ("broker-a",), 2).groups[arm]
         assert hash_order([topics.retry, topics.fed], buckets=16, concurrent=True)[0] == topics.fed
     assert "." not in NAMES.groups[arm].group

@@ -372,6 +372,9 @@ RETRY_OTHER_TIMES = Signature(
     "retries.other-times", "retries", "a message that comes back to {subject} shows another number of earlier failures"
 )
 NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of {subject} does not join its group")
+NEVER_SETTLED = Signature(
+    "allocation.never-settled", "protocol", "the queues of {subject}'s group never settle, while {baseline}'s do"
+)
 LATER_IN_CALM = Signature(
     "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
 )

@@ -21,6 +21,9 @@ EXPIRES_S = 100.0
 
 LONGEST_HEARTBEAT_MS = 60_000
 
+MOST_THREADS = 20
+"""Smallest default of consume_thread_max; a client refuses to start with a larger consume_thread_min."""
+
 LEAST_STAY_S = 1.0
 """A start and a shut-down take less, so the next event finds the member where the script has it."""
 
@@ -63,6 +66,11 @@ def _of_listener(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     consumers = file.consumers
     is_orderly = consumers.listener == ListenerKind.ORDERLY
     batch = getattr(consumers.settings, "consume_message_batch_max_size", None) or 1
+    least = getattr(consumers.settings, "consume_thread_min", None) or 1
+    most = getattr(consumers.settings, "consume_thread_max", None) or MOST_THREADS
+    if least > most:
+        hint = "a client does not start with more; set both"
+        yield ("consumers", "settings", "consume_thread_min"), f"at most consume_thread_max: {most}", str(least), hint
     for number, rule in enumerate(consumers.rules):
         place = ("consumers", "rules", number)
         if rule.offset >= rule.every:

@@ -137,15 +137,17 @@ class ConsumingTalk:
             raise broken("unkept-claim", "allocations, as hello claims", f"none before {self._calls} calls")
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
-        """The violation of a join, leave or call that takes too long."""
+        """The violation of a join, leave or call that takes too long. A join waits for the end of the leave before it."""
         limits = self._limits
-        if self._lives:
-            life = self._lives[-1]
-            if life.joined is None and life.leaves_ns is None:
-                return _late("joined after join", life.joins_ns, limits.join_s, now_ns)
-            if life.leaves_ns is not None and life.left is None:
-                waits_s = limits.leave_s + (limits.join_s if life.joined is None else 0)
-                return _late("left after leave", life.leaves_ns, waits_s, now_ns)
+        began_ns = 0
+        for life in self._lives:
+            if life.left is not None:
+                began_ns = life.left.end_ns
+                continue
+            if life.joined is None:
+                return _late("joined after join", max(life.joins_ns, began_ns), limits.join_s, now_ns)
+            if life.leaves_ns is not None:
+                return _late("left after leave", max(life.leaves_ns, life.joined.end_ns), limits.leave_s, now_ns)
         if self._open:
             call, began_ns = min(self._open.items(), key=lambda item: item[1])
             return _late(f"the end of call {call}", began_ns, limits.call_s, now_ns)
@@ -153,7 +155,7 @@ class ConsumingTalk:
 
     def _take_joined(self, joined: Joined, now_ns: int) -> None:
         life = self._life("joined", joined.incarnation)
-        if joined.incarnation != len(self._lives) or life.joined is not None:
+        if life.joined is not None or any(before.left is None for before in self._lives[: joined.incarnation - 1]):
             raise broken("out-of-order", "one joined after each join", f"joined of incarnation {joined.incarnation}")
         _require_times("joined", joined, life.joins_ns, now_ns)
         instance = self._setup.instance
@@ -163,7 +165,7 @@ class ConsumingTalk:
 
     def _take_left(self, left: Left, now_ns: int) -> None:
         life = self._life("left", left.incarnation)
-        if left.incarnation != len(self._lives) or life.leaves_ns is None or life.left is not None:
+        if life.leaves_ns is None or life.left is not None:
             raise broken("out-of-order", "one left after each leave", f"left of incarnation {left.incarnation}")
         if life.joined is None:
             raise broken("out-of-order", "joined before left", f"left of incarnation {left.incarnation}")

@@ -46,9 +46,11 @@ SIGNATURE_OF_TROUBLE = {
     "impossible times": "protocol.impossible-times",
     "not reported by the client": NOT_REPORTED,
     "which the client did not tell": NOT_REPORTED,
+    "ended without having begun": "protocol.call-order",
+    "of an incarnation that was never ordered": "protocol.before-join",
 }
 """
-Part of a trouble's text (``traces.sending.rows``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
+Part of a trouble's text (``traces.sending.rows``, ``traces.consuming.rows``, ``traces.journal``) to its signature; others are bad lines. Earlier versions
 wrote "told before" and "which the client did not tell".
 """
 

@@ -13,7 +13,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
-from rocketdiff.analysis.consuming.story import CaseStory, GroupStory
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
@@ -35,6 +35,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         for life in group.lives:
             if life.join_ns is None or life.error is None or phase_of(story.trace.faults, life.join_ns) != CALM:
                 continue
+            if _is_repeated(story, group, life):
+                continue
             facts.differ(
                 NEVER_JOINED,
                 group,
@@ -44,6 +46,15 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 place=life.error,
             )
     _observe_lateness(story, facts)
+
+
+def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
+    """While a group is prepared, a start that threw is ordered once more: a busy machine loses lookups. The second counts."""
+    origin_ns = story.trace.entry.origin_ns or 0
+    following = (
+        each for each in group.lives if each.member == life.member and each.incarnation == life.incarnation + 1
+    )
+    return any(each.join_ns is not None and each.join_ns < origin_ns for each in following)
 
 
 def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:

@@ -33,5 +33,5 @@ def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
     return facts.evidence(check, standing, reason, decisions=sum(seen.values()))
 
 
-GROUP_GUARDS = ("settled-", "fed", "together")
+GROUP_GUARDS = ("settled-", "served-", "fed", "together")
 """Prefixes of guards without which no difference of two groups can be attributed to a client."""

@@ -4,6 +4,7 @@ A case about consumers: one topic, fed once, and a group of each arm that consum
 The groups join and settle before the feed begins; after the feed and the healing of all faults they catch up and leave.
 """
 
+import math
 import time
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -19,12 +20,13 @@ from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
 from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.units import NS_PER_S
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.consuming import MemberSetup
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
-from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of
+from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of, first_unserved
 from rocketdiff.run.case.consuming.joining import Joining
 from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
@@ -128,6 +130,7 @@ class ConsumingRun:
         run, feeder = self._run, self._run.programs[FEEDER]
         while not feeder.await_over(_LOOK_S):
             run.look_for_deaths()
+            self._note_losses()
             for member, subject in run.programs.items():
                 emit(run.listeners, OperationsEnded(run.directory.number, member, subject.ended))
         run.ended(FEEDER, feeder)
@@ -149,6 +152,7 @@ class ConsumingRun:
             self._leave(number)
         limits = self._limits
         self._run.each(lambda subject: subject.await_done(limits.leave_s + limits.call_s + limits.done_s))
+        self._note_losses()
         self._watch.end()
 
     def report_wire(self) -> None:
@@ -196,8 +200,32 @@ class ConsumingRun:
             late_ns=median_lateness_ns(run.case.plan, {Arm.BASELINE: sends}, run.origin_ns).get(Arm.BASELINE, 0),
             apart_ns=max((abs(starts[0][number] - starts[1][number]) for number in both), default=0),
             settled_s=self._settled_s,
+            unserved=self._unserved(),
             caught_up_s=self._caught_up_s,
         )
+
+    def _note_losses(self) -> None:
+        """A member that broke the protocol is noted when it is seen, also one that had left for good."""
+        for member, subject in self._run.programs.items():
+            if subject.broken is not None:
+                self._run.ended(member, subject)
+
+    def _unserved(self) -> dict[Arm, str]:
+        """Of the groups that settled."""
+        run = self._run
+        stored_ns: dict[tuple[str, int], int] = {}
+        for send in run.programs[FEEDER].transcript.sends:
+            if send.broker is not None and send.queue_id is not None:
+                queue = (send.broker, send.queue_id)
+                stored_ns[queue] = min(send.end_ns, stored_ns.get(queue, send.end_ns))
+        times_s = [*(fault.at_s for fault in run.case.faults), *(event.at_s for event in self._plan.membership)]
+        first_s = min(times_s, default=math.inf)
+        until_ns = run.origin_ns + round(min(first_s, run.case.scenario.duration_s) * NS_PER_S)
+        return {
+            arm: first_unserved(stored_ns, group.first_calls_ns(self.names.fed), until_ns, self._plan.longest_work_ms)
+            for arm, group in self._groups.items()
+            if arm in self._settled_s
+        }
 
     def _leave(self, number: int) -> None:
         at_ns = time.monotonic_ns() + AHEAD_NS

@@ -104,6 +104,15 @@ class GroupRun:
         """Yield when each call began."""
         return (call.at_ns for number in self._subjects for call in self._reported(number, Received))
 
+    def first_calls_ns(self, topic: str) -> dict[tuple[str, int], int]:
+        """Return when the first call with messages of each queue of a topic began."""
+        found: dict[tuple[str, int], int] = {}
+        for call in (each for number in self._subjects for each in self._reported(number, Received)):
+            if call.topic == topic:
+                queue = (call.broker, call.queue_id)
+                found[queue] = min(call.at_ns, found.get(queue, call.at_ns))
+        return found
+
     def joined_ns(self) -> dict[int, int]:
         """Return when each member's last call to start began, by number."""
         return {number: talk.joined.start_ns for number, talk in self._talks.items() if talk.joined is not None}

@@ -5,12 +5,24 @@ from dataclasses import dataclass, field
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+
+Queue = tuple[str, int]
+"""Broker and queue id."""
 
 SETTLED_WITHIN_S = 70.0
 """Three rounds of 20 s and a start."""
 
 TOGETHER_NS = 100_000_000
 """Events reach both groups at the same phase of faults."""
+
+SERVED_WITHIN_S = 2.5
+"""
+A message of a settled group is delivered in milliseconds, and the first fault comes after 3 s.
+
+A heartbeat that finds another one under way is left out (java:5.5.0: ``lock heartBeat, but failed``). Brokers then refuse pulls
+(code 25, SUBSCRIPTION_NOT_LATEST) until the next one, up to ``heartbeat_broker_interval_ms`` later, though all ids are listed.
+"""
 
 LATENESS_LIMIT_NS = 250_000_000
 """As of producers: a later message misses the phase that it was planned for."""
@@ -31,6 +43,7 @@ class GroupMeasurements:
     late_ns: int
     apart_ns: int
     settled_s: Mapping[Arm, float | None] = field(default_factory=dict)
+    unserved: Mapping[Arm, str] = field(default_factory=dict)
     caught_up_s: Mapping[Arm, float | None] = field(default_factory=dict)
 
     def measured(self) -> dict[str, int | float]:
@@ -44,6 +57,7 @@ def consuming_guards_of(facts: GroupMeasurements) -> tuple[Guard, ...]:
     """The guards about groups. How far a group has caught up is measured, not guarded."""
     return (
         *(_settled(facts, arm, took) for arm, took in facts.settled_s.items()),
+        *(_served(facts, arm, seen) for arm, seen in facts.unserved.items()),
         Guard(
             "fed",
             facts.answered == facts.planned,
@@ -71,3 +85,25 @@ def consuming_guards_of(facts: GroupMeasurements) -> tuple[Guard, ...]:
 def _settled(facts: GroupMeasurements, arm: Arm, took_s: float | None) -> Guard:
     seen = "not settled" if took_s is None else f"after {took_s:.1f} s"
     return Guard(f"settled-{arm}", took_s is not None, f"settled within {SETTLED_WITHIN_S:g} s", seen, facts.case_name)
+
+
+def _served(facts: GroupMeasurements, arm: Arm, unserved: str) -> Guard:
+    expected = f"the first message of each queue delivered within {SERVED_WITHIN_S:g} s"
+    return Guard(f"served-{arm}", not unserved, expected, unserved or "all were", facts.case_name)
+
+
+def first_unserved(stored_ns: Mapping[Queue, int], called_ns: Mapping[Queue, int], until_ns: int, work_ms: int) -> str:
+    """
+    Return the first queue whose first message waited for too long, in words; empty if there is none.
+
+    stored_ns, called_ns: when a queue's first message was answered, and when its first call began. until_ns: the first fault or
+    event; a queue that is not due before is left out. work_ms: of one call, for which the other queues may wait.
+    """
+    within_ns = round(SERVED_WITHIN_S * NS_PER_S) + work_ms * len(stored_ns) * NS_PER_MS
+    for (broker, queue_id), from_ns in sorted(stored_ns.items()):
+        due_ns = from_ns + within_ns
+        at_ns = called_ns.get((broker, queue_id))
+        if due_ns < until_ns and (at_ns is None or at_ns > due_ns):
+            took = "nothing" if at_ns is None else f"the first after {(at_ns - from_ns) / NS_PER_S:.1f} s"
+            return f"{took} of queue {queue_id} of {broker}; did its member's heartbeat reach {broker}?"
+    return ""

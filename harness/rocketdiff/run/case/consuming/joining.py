@@ -1,10 +1,16 @@
-"""Brings the first members of both groups in, number by number, each time until both groups are settled."""
+"""
+Brings the first members of both groups in, number by number, each time until both groups are settled.
+
+Groups that do not settle make the case invalid. If one alone does not, while the other soon did and nothing had stalled, that is
+a difference: its last member is taken as broken off, and the case goes on.
+"""
 
 import time
 from collections.abc import Mapping
 
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.tables.signatures import NEVER_SETTLED
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
@@ -12,11 +18,16 @@ from rocketdiff.run.case.consuming.guards import SETTLED_WITHIN_S
 from rocketdiff.run.case.consuming.membership import AHEAD_NS
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.settling import Queues, why_unsettled
+from rocketdiff.run.case.guards import STALL_LIMIT_NS
 from rocketdiff.run.case.role_run import NotSettled
+from rocketdiff.run.case.stall_watch import StallWatch
 from rocketdiff.subjects.consuming.limits import MemberLimits
 
 SETTLED_FOR_S = 2.0
 """One minimum interval between rounds (1 s from 5.2.0 on) and one second."""
+
+OVERDUE_S = 1.0
+"""The member's own deadline comes first, so that it is the one that stalled."""
 
 _LOOK_S = 0.1
 
@@ -36,9 +47,13 @@ class Joining:
 
     def join_one_by_one(self, members: int) -> None:
         """Raises NotSettled."""
-        for number in range(members):
-            self._join(number)
-            self._settle(number + 1)
+        pids = {member: subject.pid for member, subject in self._run.programs.items()}
+        with StallWatch(pids) as stalls:
+            for number in range(members):
+                self._join(number)
+                unsettled = self._settle(number + 1)
+                if unsettled:
+                    self._give_up(unsettled, number, stalls)
 
     def _join(self, number: int) -> None:
         """Both arms at the same time. A start that threw is left, and tried once more: it may be possibly there."""
@@ -48,29 +63,33 @@ class Joining:
             group.join(number, at_ns)
         for arm, group in self._groups.items():
             try:
-                if not self._has_joined(group, number):
-                    raise NotSettled(f"member {number} of {arm} could not start twice, while nothing was faulty")
+                if failure := self._why_not_joined(group, number):
+                    raise NotSettled(
+                        f"member {number} of {arm} could not start twice, while nothing was faulty: {failure}"
+                    )
             except SubjectBroken:
                 run.ended(Member(arm, number), run.programs[Member(arm, number)])
 
-    def _has_joined(self, group: GroupRun, number: int) -> bool:
+    def _why_not_joined(self, group: GroupRun, number: int) -> str:
+        """Return the error of a member's second start; empty once it has joined. Raises SubjectBroken."""
         limits = self._limits
         for is_again in (False, True):
-            joined = group.await_joined(number, limits.join_s)
+            joined = group.await_joined(number, limits.join_s + OVERDUE_S)
             if joined is not None and joined.error is None:
-                return True
+                return ""
             if is_again:
                 break
             group.leave(number, 0, is_last=False)
-            group.await_left(number, limits.leave_s)
+            group.await_left(number, limits.leave_s + OVERDUE_S)
             group.join(number, 0)
-        return False
+        return "no answer" if joined is None else ": ".join(filter(None, (joined.error, joined.message)))
 
-    def _settle(self, count: int) -> None:
-        """Wait until both groups have been settled for some time, with this number of members."""
+    def _settle(self, count: int) -> dict[Arm, str]:
+        """Wait until both groups have been settled for some time, with this number of members; return why one is not."""
         began = time.monotonic()
         since: dict[Arm, float] = {}
         reasons: dict[Arm, str] = {}
+        self.settled_s.update(dict.fromkeys(self.settled_s))
         while len(reasons) < len(Arm) or any(reasons.values()):
             now = time.monotonic()
             for arm, group in self._groups.items():
@@ -81,14 +100,31 @@ class Joining:
                 reasons[arm] = self._why_unsettled(arm, group, count)
                 if reasons[arm]:
                     since.pop(arm, None)
+                    self.settled_s[arm] = None
                 elif now - since.setdefault(arm, now) < SETTLED_FOR_S:
                     reasons[arm] = f"it has been for less than {SETTLED_FOR_S:g} s"
                 else:
-                    self.settled_s[arm] = now - began
+                    self.settled_s[arm] = now - began if (took := self.settled_s[arm]) is None else took
             if now - began > SETTLED_WITHIN_S:
-                unsettled = "; ".join(f"{arm}: {reason}" for arm, reason in reasons.items() if reason)
-                raise NotSettled(f"the groups were not settled within {SETTLED_WITHIN_S:g} s: {unsettled}")
+                break
             time.sleep(_LOOK_S)
+        return {arm: reason for arm, reason in reasons.items() if reason}
+
+    def _give_up(self, unsettled: Mapping[Arm, str], number: int, stalls: StallWatch) -> None:
+        """Break off the one group that is unsettled by itself; raise NotSettled if something else may be the cause."""
+        reasons = "; ".join(f"{arm}: {reason}" for arm, reason in unsettled.items())
+        soonest_s = min((took for took in self.settled_s.values() if took is not None), default=SETTLED_WITHIN_S)
+        seen = stalls.seen
+        has_stalled = seen.longest_gap_ns > STALL_LIMIT_NS or any(seen.stopped_ns.values())
+        if len(unsettled) == len(Arm) or soonest_s > SETTLED_WITHIN_S / 2 or has_stalled:
+            raise NotSettled(f"the groups were not settled within {SETTLED_WITHIN_S:g} s: {reasons}")
+        for arm, reason in unsettled.items():
+            member = Member(arm, number)
+            subject = self._run.programs[member]
+            expected = f"a group settled within {SETTLED_WITHIN_S:g} s: the other one was after {soonest_s:.1f} s"
+            subject.break_off(SubjectBroken(NEVER_SETTLED.name, expected=expected, seen=reason))
+            self._run.ended(member, subject)
+            self.settled_s.pop(arm, None)
 
     def _why_unsettled(self, arm: Arm, group: GroupRun, count: int) -> str:
         topics, members = self._names.groups[arm], group.living

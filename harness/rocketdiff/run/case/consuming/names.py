@@ -11,6 +11,9 @@ from rocketmq_reference.rules.java import hash_order
 _BUCKETS = 16
 """Of a new ConcurrentHashMap."""
 
+_TRIES = 100
+"""One topic in sixteen is in the last bucket, and no group's retry topic comes after it."""
+
 _LETTERS = {Arm.BASELINE: "b", Arm.CANDIDATE: "c"}
 
 
@@ -28,7 +31,7 @@ class CaseNames:
 
     @property
     def fed(self) -> str:
-        return f"{self.prefix}-fed"
+        return _drawn(self.prefix)[0]
 
     @property
     def warm(self) -> str:
@@ -40,7 +43,7 @@ class CaseNames:
 
     @property
     def groups(self) -> Mapping[Arm, GroupTopics]:
-        return {arm: _group(self.prefix, letter, self.fed) for arm, letter in _LETTERS.items()}
+        return _drawn(self.prefix)[1]
 
     def instance(self, arm: Arm, member: int) -> str:
         """Of equal length in a group, so that ids are sorted as numbers are."""
@@ -59,12 +62,25 @@ class CaseNames:
 
 
 @lru_cache(maxsize=64)
-def _group(prefix: str, letter: str, fed: str) -> GroupTopics:
+def _drawn(prefix: str) -> tuple[str, Mapping[Arm, GroupTopics]]:
     """
-    Return a group of whose topics a rebalance takes the fed one first.
+    Return a topic, and groups of whose topics a rebalance takes it first.
 
     It goes through them in the order of a ConcurrentHashMap, and a paused broker makes that order visible.
     """
-    names = (f"{prefix}-{letter}{number:02d}".replace(".", "-") for number in range(100))
+    for number in range(_TRIES):
+        fed = f"{prefix}-fed{number:02d}"
+        groups = {arm: group for arm, letter in _LETTERS.items() if (group := _group(prefix, letter, fed)) is not None}
+        if len(groups) == len(Arm):
+            return fed, groups
+    raise AssertionError(f"no topic of {prefix} comes before the retry topics of {_TRIES} groups")
+
+
+def _group(prefix: str, letter: str, fed: str) -> GroupTopics | None:
+    names = (f"{prefix}-{letter}{number:02d}".replace(".", "-") for number in range(_TRIES))
     made = (GroupTopics(name, fed) for name in names)
-    return next(each for each in made if hash_order([each.retry, fed], buckets=_BUCKETS, concurrent=True)[0] == fed)
+    return next((each for each in made if _is_first(fed, each.retry)), None)
+
+
+def _is_first(fed: str, retry: str) -> bool:
+    return hash_order([retry, fed], buckets=_BUCKETS, concurrent=True)[0] == fed
