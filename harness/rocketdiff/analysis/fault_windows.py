@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rocketdiff.core.tables.fault import COST_NO_CONNECTION, FaultKind, FaultRecord
-from rocketdiff.core.tables.settings import REQUEST_SCAN_S, ClientSettings
+from rocketdiff.core.tables.settings import LEARNT_LATE_S, REQUEST_SCAN_S, ClientSettings
 from rocketdiff.core.tables.topology import may_meet
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 
@@ -32,16 +32,10 @@ FOREVER_NS = np.iinfo(np.int64).max
 _REQUEST_SCAN_NS = int(REQUEST_SCAN_S * NS_PER_S)
 """How late a request may be found timed out; a connection may take as long to fail."""
 
-LEARNT_LATE_NS = NS_PER_S
-"""
-How late a poll of the route may learn a broker's new address: a request takes milliseconds, and a busy machine delays its
-thread.
-"""
-
 
 def learnt_after_ns(settings: ClientSettings) -> int:
     """How long after a broker is back at another address a client may not know it: until its next poll of the route."""
-    return settings.poll_name_server_interval_ms * NS_PER_MS + LEARNT_LATE_NS
+    return settings.poll_name_server_interval_ms * NS_PER_MS + int(LEARNT_LATE_S * NS_PER_S)
 
 
 def as_clients_meet(fault: FaultRecord, settings: ClientSettings) -> FaultRecord:
