@@ -108,7 +108,7 @@ A, B = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4)
             [
                 Entry(1_500, Kill("broker-a")),
                 Entry(1_500, RouteChange((B,))),
-                Entry(2_500, RouteChange((replace(A, at="broker-a-elsewhere"), B))),
+                Entry(2_000, RouteChange((replace(A, at="broker-a-elsewhere"), B))),
             ],
         ),
         (
