@@ -123,9 +123,9 @@ def _other_calls(case: Played) -> int:
     return sum(one.thread == other.thread and one.kind is not other.kind for one, other in pairwise(of_thread))
 
 
-def _met_again(case: Played) -> int:
+def _met_again(case: Played, kind: FaultKind) -> int:
     """Restarted brokers that answered afterwards."""
-    restarts = [fault for fault in case.scenario.faults if fault.kind is FaultKind.KILL and fault.for_s is not None]
+    restarts = [fault for fault in case.scenario.faults if fault.kind is kind and fault.for_s is not None]
     return sum(
         any(
             one.broker == fault.node
@@ -176,7 +176,8 @@ OCCASIONS: Mapping[str, Count] = {
     "change of the route": lambda case: len([*_route_changes(case)]),
     "change of the route after a name server's pause": _after_a_name_server,
     "send by another call than the one before": _other_calls,
-    "restarted broker that answers again": _met_again,
+    "restarted broker that answers again": lambda case: _met_again(case, FaultKind.KILL),
+    "broker that answers again at another address": lambda case: _met_again(case, FaultKind.MOVE),
     "one-way send that makes a connection": _connecting,
     "callback after a failed attempt": _failed_callbacks,
     "callback before that of an earlier send": _overtaken,

@@ -2,11 +2,14 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span, node_named
 from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
+
+MOVED_TO = "127.0.0.1:2"
 
 
 class FakeCluster(Cluster):
@@ -67,6 +70,10 @@ class FakeCluster(Cluster):
 
     def restart(self, node_name: str) -> Span:
         return self._become("restart", node_name, NodeState.RUNNING)
+
+    def restart_elsewhere(self, node_name: str, announce: Callable[[Node], None]) -> Span:
+        announce(replace(node_named(self, node_name), address=MOVED_TO))
+        return self._become("restart elsewhere", node_name, NodeState.RUNNING)
 
     def state(self, node_name: str) -> NodeState:
         return self.states.get(node_name, NodeState.RUNNING)

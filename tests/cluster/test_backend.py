@@ -6,6 +6,7 @@ import pytest
 
 from rocketdiff.cluster.start import backend_named, own_backend_named
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import topology_named
 
 FILE = """\
@@ -42,6 +43,8 @@ def test_somebodys_own_cluster_has_its_owners_names(tmp_path: Path) -> None:
     assert (backend.server_release, backend.is_shared, backend.topic_prefix) == ("", True, "rocketdiff-team")
     assert backend.brokers(topology_named("two-masters")) == ("mq-red", "mq-blue")
     assert backend.why_not(topology_named("three-masters"), (), delayed=False) == "no broker c"
+    moves = backend.why_not(topology_named("two-masters"), (FaultSpec(1, FaultKind.MOVE, "a", 1, 1),), delayed=False)
+    assert moves == "the ports of staging are not ours, so no broker can move; try --cluster processes"
 
 
 def test_where_clusters_are_started_somebodys_own_is_refused_unread() -> None:

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.cluster.launched.node_slot import clear, prepare, require_disk_space, reserve_slots, take_folder
+from rocketdiff.cluster.launched.node_slot import clear, moved, prepare, require_disk_space, reserve_slots, take_folder
+from rocketdiff.cluster.launched.ports import BROKER_PORTS, reserve_given
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.tables.topology import NodeKind, topology_named
 
@@ -41,6 +42,23 @@ def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
         (NodeKind.SLAVE, "broker-a-slave-1"),
     ]
     assert slots[2].client_ports == (slots[2].port - 2, slots[2].port)
+
+
+def test_a_broker_that_moves_has_other_ports_and_holds_its_old_ones(tmp_path: Path) -> None:
+    """A moved broker's settings end with its new ports; its old ones stay reserved."""
+    topology = topology_named("one-master")
+    name_server, broker = reserve_slots(topology, tmp_path, None)
+    prepare(broker, topology, [name_server.address])
+    elsewhere = moved(broker)
+    assert elsewhere.port != broker.port
+    assert (elsewhere.name, elsewhere.store) == (broker.name, broker.store)
+    lines = broker.settings.read_text().splitlines()
+    assert f"listenPort={broker.port}" in lines
+    assert lines[-2:] == [f"listenPort={elsewhere.port}", f"haListenPort={elsewhere.port + 1}"]
+    with pytest.raises(EnvironmentMissing):
+        reserve_given(broker.port, BROKER_PORTS, "broker")
+    for slot in (name_server, broker, elsewhere):
+        slot.reserved.release()
 
 
 def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
 from rocketdiff.run.case.guards import guards_of
-from tests.cluster.fakes import FakeCluster
+from tests.cluster.fakes import MOVED_TO, FakeCluster
 from tests.cluster.test_supervisor_client import SLEEPER
 from tests.live import await_that
 from tests.run.test_guards import SOUND
@@ -54,6 +54,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(process_faults, "prove_refusal", prove("refusal by {0}", IN_FORCE))
     monkeypatch.setattr(process_faults, "prove_answer", prove("answer of {0}", OVER))
     monkeypatch.setattr(process_faults, "prove_copied", prove("copy on {0}", OVER))
+    monkeypatch.setattr(process_faults, "prove_moved", prove("move of {0}", OVER))
     return asked
 
 
@@ -77,6 +78,7 @@ PAUSE, KILL = ("pause", "resume", "silence of {} within 2.0 s"), ("kill", "resta
     [
         (FaultKind.PAUSE, "b", "broker-b", PAUSE, "answer of {}"),
         (FaultKind.KILL, "b", "broker-b", KILL, "answer of {}"),
+        (FaultKind.MOVE, "b", "broker-b", ("kill", "restart elsewhere", "refusal by {}"), "move of {}"),
         (FaultKind.PAUSE_NAME_SERVER, "1", "name-server-1", PAUSE, "answer of {}"),
         (FaultKind.PAUSE_SLAVE, "a-slave-1", "broker-a-slave-1", PAUSE, "copy on {}"),
         (FaultKind.KILL_SLAVE, "a-slave-1", "broker-a-slave-1", KILL, "copy on {}"),
@@ -93,6 +95,15 @@ def test_a_process_is_hit_and_made_whole_and_both_are_proven(
     assert (healed.proven_ns, healed.heal_proven_ns) == (IN_FORCE, OVER)
     assert cluster.done == [f"{inject} {node}", f"{heal} {node}"]
     assert proofs == [in_force.format(node), over.format(node)]
+
+
+def test_the_new_address_of_a_moved_broker_is_announced(proofs: list[str]) -> None:
+    """Whoever follows a broker, as a relay does, is given its new address."""
+    announced: list[Node] = []
+    cluster, move = FakeCluster(), process_faults.move_fault(announced.append)
+    move.heal(cluster, move.inject(cluster, FaultSpec(1, FaultKind.MOVE, "a", 0.0, 2.0)))
+    assert [(node.name, node.address) for node in announced] == [("broker-a", MOVED_TO)]
+    assert proofs == ["refusal by broker-a", "move of broker-a"]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.cluster.faults.proof import prove_moved, prove_refusal
 from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Cluster, Node, NodeState, nodes_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.core.errors import ClusterError, UsageError
+from rocketdiff.core.errors import ClusterError, FaultNotProven, UsageError
 from rocketdiff.core.sends.message import padded
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
 from rocketmq_reference.host.channels import Channels
@@ -83,6 +84,30 @@ def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Clust
         ("broker-a", 1, 0)
     ]
     assert len(times_of(record)) == 6
+
+
+def test_a_moved_broker_comes_back_elsewhere_with_its_data(two_masters: Cluster) -> None:
+    """A moved broker restarts with its topics and messages at another address; its old one refuses."""
+    two_masters.create_topic("carried", 2)
+    before = broker(two_masters, "a")
+    send(before, "carried", 1, b"x", None)
+    record = FAULTS[FaultKind.MOVE].inject(two_masters, FaultSpec(1, FaultKind.MOVE, "a", 0.0, 1.0))
+    record = FAULTS[FaultKind.MOVE].heal(two_masters, record)
+    assert len(times_of(record)) == 6
+    assert broker(two_masters, "a").address != before.address
+    prove_refusal(before)
+    assert [(row.broker, row.queue_id, row.queue_offset) for row in read_stored(two_masters, "carried", {})] == [
+        ("broker-a", 1, 0)
+    ]
+
+
+def test_a_broker_at_its_old_address_has_not_moved(two_masters: Cluster) -> None:
+    """The proof of a move fails for a broker that only restarted."""
+    left = broker(two_masters, "b")
+    two_masters.kill("broker-b")
+    two_masters.restart("broker-b")
+    with pytest.raises(FaultNotProven, match="broker-b to refuse connections"):
+        prove_moved(two_masters, left)
 
 
 def test_unread_bytes_of_a_paused_broker_are_stored_before_drained(two_masters: Cluster) -> None:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_kinds_are_grouped_by_what_does_them_and_to_whom() -> None:
     """Kinds of faults are grouped by means and by role."""
-    assert {"kill", "kill-slave", "kill-proxy"} == KILLS
+    assert {"kill", "move", "kill-slave", "kill-proxy"} == KILLS
     assert {"read-only", "flow-control", "flush-timeout"} == BY_SETTING
     assert {"wire-delay", "wire-reset", "wire-swallow"} == ON_THE_WIRE
     assert {"pause-slave", "kill-slave"} == OF_SLAVES
@@ -41,7 +41,7 @@ def test_kinds_are_grouped_by_what_a_send_meets() -> None:
     assert {"pause-name-server", "pause-slave", "kill-slave", "read-only", "flush-timeout"} == NOT_MET_BY_SENDS
     assert {"flow-control"} == COST_NO_CONNECTION - NOT_MET_BY_SENDS
     assert {"pause", "pause-proxy", "wire-delay", "wire-swallow"} == HOLD_ANSWERS_BACK
-    assert set(FaultKind) - CLOSE_NO_CONNECTION == {"kill", "kill-proxy", "wire-reset"}
+    assert set(FaultKind) - CLOSE_NO_CONNECTION == {"kill", "move", "kill-proxy", "wire-reset"}
 
 
 def test_a_kind_is_found_by_its_name() -> None:

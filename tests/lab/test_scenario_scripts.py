@@ -104,6 +104,14 @@ A, B = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4)
             ],
         ),
         (
+            "route/broker-moved",
+            [
+                Entry(1_500, Kill("broker-a")),
+                Entry(1_500, RouteChange((B,))),
+                Entry(2_000, RouteChange((replace(A, at="broker-a-elsewhere"), B))),
+            ],
+        ),
+        (
             "name-server/pause-with-cached-route",
             [
                 Entry(1_500, NameServerAnswers(ServerAnswer(fault=BrokerFault.TIMEOUT))),
@@ -129,7 +137,7 @@ A, B = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4)
 )
 def test_a_fault_is_what_clients_meet_of_it(name: str, expected: list[Entry]) -> None:
     """
-    A killed broker leaves the route until its restart, and a paused name server answers nothing.
+    A killed broker leaves the route until its restart, a moved one until it is another server of that name, and a paused name server answers nothing.
 
     A paused slave delays its master's answer by 500 ms, with FLUSH_SLAVE_TIMEOUT, unless replication is asynchronous. A busy
     broker answers at once.

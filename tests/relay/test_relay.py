@@ -17,6 +17,7 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
+from tests.reference_impl.fake_broker import FakeBroker
 from tests.relay.relayed import Relayed, await_that, message, passed, refuses
 from tests.subjects.processes import gone, only_child
 
@@ -56,6 +57,30 @@ def test_an_address_that_is_not_relayed_is_reported(relayed: Relayed) -> None:
         producer.send(message(0))
     notes = {record.note for record in relayed.records() if isinstance(record, Passed) and record.note}
     assert notes == {"past the relay: 127.0.0.1:9"}
+
+
+def test_a_broker_that_moves_is_followed_to_another_port_of_the_relay(relayed: Relayed) -> None:
+    """
+    The former port refuses; a route with the new address names the new port.
+
+    The refusal lasts in the records until a client is given such a route.
+    """
+    before, moved = relayed.relay.addresses["broker-a"], FakeBroker("broker-a")
+    with contextlib.closing(moved):
+        relayed.cluster["a"].close()
+        relayed.relay.move(Upstream("broker-a", moved.address, is_broker=True))
+        assert relayed.relay.addresses["broker-a"] != before
+        assert refuses(before)
+        relayed.cluster.brokers["broker-a"] = moved
+        relayed.cluster.set_route("T", {"broker-a": 4})
+        with relayed.producer() as producer:
+            producer.send(message(0))
+        assert len(moved.stored) == 1
+    records = relayed.records()
+    assert not [record for record in records if isinstance(record, Passed) and record.note]
+    kinds = [type(record) for record in records if isinstance(record, Shut | Opened)]
+    assert kinds[0] is Shut
+    assert kinds[-1] is Opened
 
 
 def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:

@@ -163,6 +163,26 @@ def test_a_permanent_fault_needs_no_proven_end(kind: FaultKind, for_s: float | N
 
 
 @pytest.mark.parametrize(
+    ("left_s", "seen"),
+    [(3.6, "proven"), (3.4, "the broker was back 3.4 s before the end: at least 3.5 s are needed"), (-2, "0.0 s")],
+)
+def test_a_moved_broker_must_be_back_before_the_end(left_s: float, seen: str) -> None:
+    """A broker that is back too late for a client to show whether it finds it makes the case invalid."""
+    facts = of_kind(FaultKind.MOVE, 1.0, PAUSE)
+    settings = replace(CASE.scenario.settings, send_msg_timeout_ms=500, poll_name_server_interval_ms=1_000)
+    scenario = replace(facts.case.scenario, settings=settings)
+    healed_ns = facts.origin_ns + round((scenario.duration_s - left_s) * S)
+    facts = replace(
+        facts,
+        case=replace(facts.case, scenario=scenario),
+        faults=(replace(PAUSE, kind=FaultKind.MOVE, healed_ns=healed_ns),),
+    )
+    (guard,) = (guard for guard in guards_of(facts) if guard.name == "fault-1")
+    assert seen in guard.seen
+    assert guard.held is (seen == "proven")
+
+
+@pytest.mark.parametrize(
     ("facts", "seen"),
     [
         pytest.param(paused((1.53, 2.53), (3.02, 4.02)), None, id="a little late"),

@@ -25,6 +25,9 @@ def chosen(backend: str, *patterns: str) -> Choice:
 GRPC = {scenario.name for scenario in load_all() if scenario.name.startswith("grpc/")}
 """Scenarios with a proxy, which the two remoting clients cannot use."""
 
+MOVES = {"route/broker-moved"}
+"""Scenarios that move a broker to another port."""
+
 
 def test_processes_leave_out_grpc_only() -> None:
     """Processes leave out only gRPC scenarios."""
@@ -36,19 +39,22 @@ def test_processes_leave_out_grpc_only() -> None:
 def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> None:
     """Containers on a bridge leave out exactly the scenarios with slaves, with containers:host as remedy."""
     choice, everything = chosen("containers"), chosen("processes")
-    left = {name: reason for name, reason in choice.not_here if name not in GRPC}
+    left = {name: reason for name, reason in choice.not_here if name not in {*GRPC, *MOVES}}
     assert {one.name for one in everything.scenarios if "slave" in one.topology} == set(left)
     assert WITH_SLAVES in left
-    assert {one.name for one in choice.scenarios} == {one.name for one in everything.scenarios} - set(left)
+    assert {one.name for one in choice.scenarios} == {one.name for one in everything.scenarios} - {*left, *MOVES}
     assert all(
         "not its master's inside a container; use --cluster containers:host" in reason for reason in left.values()
     )
     assert chosen("containers:bridge") == choice
 
 
-def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
-    """Containers on the host's network run what processes run."""
-    assert chosen("containers:host") == chosen("processes")
+def test_containers_of_the_hosts_network_leave_out_only_what_moves_a_broker() -> None:
+    """Containers on the host's network run what processes run, except that their brokers keep their ports."""
+    choice, everything = chosen("containers:host"), chosen("processes")
+    assert {one.name for one in everything.scenarios} - {one.name for one in choice.scenarios} == MOVES
+    reasons = {reason for name, reason in choice.not_here if name in MOVES}
+    assert reasons == {"a container keeps its ports, so no broker can move; try --cluster processes"}
 
 
 def test_choosing_imports_no_client_of_an_engine() -> None:

@@ -72,6 +72,10 @@ def test_defaults_are_the_clients_own() -> None:
         (FaultSpec(1, FaultKind.KILL, "broker-a", 2, None), "broker-a killed at 2 s for good"),
         (FaultSpec(1, FaultKind.KILL, "broker-a", 2, 1), "broker-a killed at 2 s and restarted after 1 s"),
         (
+            FaultSpec(1, FaultKind.MOVE, "broker-a", 2, 1),
+            "broker-a killed at 2 s and restarted on another port after 1 s",
+        ),
+        (
             FaultSpec(1, FaultKind.WIRE_DELAY, "broker-b", 1.5, 1, Frames.RESPONSES, 500.0),
             "broker-b kept behind relays that delay responses by 500 ms at 1.5 s for 1 s",
         ),

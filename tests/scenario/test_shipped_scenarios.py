@@ -96,10 +96,10 @@ def test_fault_latency_is_run_in_several_threads() -> None:
 
 @pytest.mark.parametrize("mode", [SendMode.ASYNC, SendMode.ONEWAY])
 def test_calls_that_do_not_wait_meet_every_kind_of_fault(mode: SendMode) -> None:
-    """Calls that do not wait meet every fault in some suite; a kill is once followed by a restart."""
+    """Calls that do not wait meet every fault in some suite, except a move; a kill is once followed by a restart."""
     met = {fault.kind for s in ALL for fault in s.faults if s.workload.mode is mode}
     # Clients that speak gRPC have no one-way call.
-    assert met == set(FaultKind) - (OF_PROXIES if mode is SendMode.ONEWAY else set())
+    assert met == set(FaultKind) - {FaultKind.MOVE} - (OF_PROXIES if mode is SendMode.ONEWAY else set())
     assert any(f.kind is FaultKind.KILL and f.for_s for s in ALL if s.workload.mode is mode for f in s.faults)
 
 
@@ -139,16 +139,16 @@ def _overlap(one: FaultSpec, other: FaultSpec) -> bool:
 
 def test_full_suite_fits_its_budget() -> None:
     """
-    The full suite takes at most sixteen minutes and has at least 30 episodes.
+    The full suite takes at most seventeen minutes and has at least 30 episodes.
 
     Counted: 3 s a case (set-up, warm-up, read-back), 4 s to restart a killed broker, 16 s to start each cluster (those with
     slaves have five nodes), and 60 s for analysis and report.
     """
     full = select(ALL, "full")
-    kills = sum(fault.kind is FaultKind.KILL for scenario in full for fault in scenario.faults)
+    kills = sum(fault.kind in KILLS for scenario in full for fault in scenario.faults)
     clusters = len({scenario.topology for scenario in full})
     work_s = sum(scenario.duration_s for scenario in full)
-    assert work_s + 3 * len(full) + 4 * kills + 16 * clusters + 60 <= 960
+    assert work_s + 3 * len(full) + 4 * kills + 16 * clusters + 60 <= 1_020
     assert sum(scenario.episodes for scenario in full) >= 30
 
 

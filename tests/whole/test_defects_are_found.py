@@ -37,6 +37,7 @@ FOUND = {
     "keeps-no-timeout": ("whole/short-pause", "attempts.outlasted-timeout"),
     "early": ("whole/short-pause", "attempts.stopped-early/retry"),
     "ok-without-answer": ("whole/short-pause", "outcomes.acknowledged-by-a-stopped-broker"),
+    "keeps-addresses": ("whole/moved-broker", "outcomes.failed-without-cause/RemotingConnectException"),
     "async-no-failover": ("whole/asynchronous-dead-broker", "retry.returned-to-failed-broker/retry"),
 }
 """The scenario in which each toy differs, and the signature of its defect, or its beginning."""
@@ -61,9 +62,11 @@ def test_a_defect_is_found_by_its_signature(cluster: Cluster, folder: Path, defe
     assert any(one.startswith(signature) for one in signatures(judgement)), signatures(judgement)
 
 
-@pytest.mark.parametrize("scenario", ["whole/asynchronous", "whole/carried", "whole/dead-broker", "whole/ordered"])
+@pytest.mark.parametrize(
+    "scenario", ["whole/asynchronous", "whole/carried", "whole/dead-broker", "whole/moved-broker", "whole/ordered"]
+)
 def test_a_toy_without_a_defect_conforms(cluster: Cluster, folder: Path, scenario: str) -> None:
-    """The honest toy conforms to Java in every mode and beside a dead broker."""
+    """The honest toy conforms to Java in every mode, beside a dead broker and a moved one."""
     _, judgement = decided(cluster, folder, "java:5.3.3", "toy:honest", scenario)
     assert not signatures(judgement)
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]

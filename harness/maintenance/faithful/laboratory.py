@@ -6,7 +6,7 @@ within the millisecond, offsets, and the messages stored by unanswered requests.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -16,9 +16,9 @@ from typing import Any
 
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.tables.fault import FaultKind, FaultSpec, Frames
+from rocketdiff.core.tables.fault import BROKER_KILLS, FaultKind, FaultSpec, Frames
 from rocketdiff.core.tables.topology import TOPOLOGIES
-from rocketdiff.lab.scenario_faults import fault_entries
+from rocketdiff.lab.scenario_faults import broker_of_server, fault_entries, moved_name
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario
 from rocketdiff.simulation.script.answers import BrokerRoute, ServerAnswer
@@ -57,7 +57,9 @@ def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
     brokers = tuple(
         BrokerRoute(name, scenario.queues_per_broker) for name in TOPOLOGIES[scenario.topology].broker_names
     )
-    well = [Entry(0, BrokerAnswers(one.name, tuple(map(ServerAnswer, LATENCIES_MS)))) for one in brokers]
+    moves = Counter(fault.node for fault in scenario.faults if fault.kind is FaultKind.MOVE)
+    servers = [moved_name(one.name, number) for one in brokers for number in range(moves[one.name] + 1)]
+    well = [Entry(0, BrokerAnswers(name, tuple(map(ServerAnswer, LATENCIES_MS)))) for name in servers]
     two_servers = TOPOLOGIES[scenario.topology].name_server_count > 1
     scripted = [
         fault
@@ -93,12 +95,15 @@ def _on_the_wire(fault: FaultSpec) -> Iterator[Entry]:
 def changes_routes(scenario: Scenario) -> bool:
     """True if a client polls a route that changes."""
     polls = scenario.settings.poll_name_server_interval_ms < scenario.duration_s * 1_000 + 30_000
-    return polls and any(fault.kind in (FaultKind.KILL, FaultKind.READ_ONLY) for fault in scenario.faults)
+    return polls and any(fault.kind in BROKER_KILLS | {FaultKind.READ_ONLY} for fault in scenario.faults)
 
 
 def arm_of(scenario: Scenario, plan: Plan, script: Script, lines: Iterable[str], noise: Random) -> ArmRecords:
     """The records of a live client; noise: instants and other values that the client does not decide."""
-    return _Teller(scenario, plan, script, noise).converted([json.loads(line) for line in lines])
+    answers = [json.loads(line) for line in lines]
+    for attempt in (attempt for answer in answers for attempt in answer["send"]["attempts"]):
+        attempt["broker"] = broker_of_server(attempt["broker"])  # a hook names the broker, a script its server
+    return _Teller(scenario, plan, script, noise).converted(answers)
 
 
 @dataclass(slots=True)
@@ -265,7 +270,7 @@ class _Teller:
                 return ends_ms + 1
             if fault.kind in WIRE:
                 return from_ms + fault.delay_ms if fault.frames is Frames.RESPONSES else None
-            if fault.kind is FaultKind.KILL:
+            if fault.kind in BROKER_KILLS:
                 return from_ms if outcome == "timeout" and self.noise.random() < 0.5 else None
         return from_ms + 1
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from rocketdiff.analysis.fault_windows import as_clients_meet
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.manifest import CaseEntry
@@ -39,10 +40,12 @@ class CaseTrace:
 
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
+        """As clients meet them (``fault_windows``)."""
         table = self.tables.get((TableName.FAULTS, None))
         rows = [] if table is None else table.drop_columns(["case"]).to_pylist()
         records = (FaultRecord(**row | {"kind": FaultKind(row["kind"])}) for row in rows)
-        return tuple(sorted(records, key=lambda fault: (fault.inject_ns, fault.node)))
+        met = (as_clients_meet(record, self.entry.settings) for record in records)
+        return tuple(sorted(met, key=lambda fault: (fault.inject_ns, fault.node)))
 
     def routes(self, arm: Arm) -> dict[int, tuple[tuple[str, int], ...]]:
         table = self.tables.get((TableName.ROUTES, arm))

@@ -2,21 +2,22 @@
 When a fault concerns something that has a beginning and an end; for one case after another, and for arrays of them (``…_many``).
 
 A fault counts from ``inject_ns``, the first instant in which it may be in force, to ``healed_ns``, the first in which it is over;
-``heal_ns`` between them is the last in which it is certainly in force. A fault that was never healed has no end.
+``heal_ns`` between them is the last in which it is certainly in force. A fault that was never healed has no end. Faults of a
+``CaseTrace`` are as clients meet them.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from rocketdiff.core.tables.fault import COST_NO_CONNECTION, FaultRecord
-from rocketdiff.core.tables.settings import REQUEST_SCAN_S, ClientSettings
+from rocketdiff.core.tables.fault import COST_NO_CONNECTION, FaultKind, FaultRecord
+from rocketdiff.core.tables.settings import LEARNT_LATE_S, REQUEST_SCAN_S, ClientSettings
 from rocketdiff.core.tables.topology import may_meet
-from rocketdiff.core.units import NS_PER_S
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -26,6 +27,26 @@ Span = tuple[int, int | None]
 
 FOREVER_NS = np.iinfo(np.int64).max
 """End of an open span in an array."""
+
+
+_REQUEST_SCAN_NS = int(REQUEST_SCAN_S * NS_PER_S)
+"""How late a request may be found timed out; a connection may take as long to fail."""
+
+
+def learnt_after_ns(settings: ClientSettings) -> int:
+    """How long after a broker is back at another address a client may not know it: until its next poll of the route."""
+    return settings.poll_name_server_interval_ms * NS_PER_MS + int(LEARNT_LATE_S * NS_PER_S)
+
+
+def as_clients_meet(fault: FaultRecord, settings: ClientSettings) -> FaultRecord:
+    """
+    Return a fault with the end that clients meet: a moved broker is dead for a client until it knows the new address.
+
+    Less the time for which every fault affects requests after its end (``FaultReach``).
+    """
+    if fault.kind is not FaultKind.MOVE or fault.healed_ns is None:
+        return fault
+    return replace(fault, healed_ns=fault.healed_ns + max(0, learnt_after_ns(settings) - _REQUEST_SCAN_NS))
 
 
 def first_fault_ns(faults: Iterable[FaultRecord]) -> int | None:
@@ -97,10 +118,6 @@ class Windows:
     def meet_many(self, starts_ns: Ints, ends_ns: Ints) -> Mask:
         """True for each interval that a window overlaps."""
         return np.asarray(self._begins_ns[np.searchsorted(self._ends_ns, starts_ns, side="right")] < ends_ns)
-
-
-_REQUEST_SCAN_NS = int(REQUEST_SCAN_S * NS_PER_S)
-"""How late a request may be found timed out; a connection may take as long to fail."""
 
 
 @dataclass(frozen=True, slots=True)

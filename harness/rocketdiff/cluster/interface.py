@@ -5,7 +5,7 @@ Node names are those that clients see: ``broker-a``, ``name-server-1``. An actio
 ``faults`` proves that clients notice it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +16,9 @@ from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.tables.topology import NodeKind, Topology
 
 LOOPBACK = "127.0.0.1"
+
+TO_MOVE = "try --cluster processes"
+"""Where a broker can move."""
 
 _Entry = TypeVar("_Entry")
 
@@ -128,6 +131,15 @@ class Cluster(Protocol):
 
     def restart(self, node_name: str) -> Span:
         """Start a node that is gone, with its old address and data; return when it serves and is registered everywhere."""
+        ...
+
+    def restart_elsewhere(self, node_name: str, announce: Callable[[Node], None]) -> Span:
+        """
+        Start a broker that is gone, with its data, at another address; its old one stays closed. Returns as ``restart``.
+
+        announce: called with the new address before the broker starts there; again if that address turns out to be taken.
+        Raises UsageError if the addresses are not ours to choose.
+        """
         ...
 
     def state(self, node_name: str) -> NodeState: ...

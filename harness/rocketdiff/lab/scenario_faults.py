@@ -30,13 +30,15 @@ _MS_PER_S = 1_000
 
 _READ_ONLY = 4
 
+_ELSEWHERE = "-elsewhere"
+
 
 def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterator[Entry]:
     """
     Yield the actions on the servers, ordered by time.
 
     A killed broker leaves the route immediately, because name servers see its connection close, and returns at its restart.
-    A broker with a slave stays in the route, without a master.
+    A broker with a slave stays in the route, without a master. A moved broker is another server, whose old one stays dead.
     """
     moments = [(fault.at_s, fault, True) for fault in scenario.faults]
     moments += [(fault.at_s + fault.for_s, fault, False) for fault in scenario.faults if fault.for_s is not None]
@@ -54,17 +56,27 @@ class _Stage:
     read_only: set[str] = field(default_factory=set)
     answers: dict[int, tuple[str, ServerAnswer]] = field(default_factory=dict)
     """By episode: the broker and its response under that fault."""
+    moves: dict[str, int] = field(default_factory=dict)
+    """How often each broker has moved."""
 
     def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
         """The client-visible actions at the beginning or end of a fault."""
+        server = self._server_of(fault.node)
         match fault.kind:
             case FaultKind.PAUSE:
-                yield Pause(fault.node) if begins else Resume(fault.node)
+                yield Pause(server) if begins else Resume(server)
             case FaultKind.PAUSE_NAME_SERVER:
                 yield NameServerAnswers(ServerAnswer(fault=BrokerFault.TIMEOUT) if begins else ServerAnswer())
             case FaultKind.KILL:
                 _enter(self.dead, fault.node, begins=begins)
-                yield Kill(fault.node) if begins else Restart(fault.node)
+                yield Kill(server) if begins else Restart(server)
+                yield RouteChange(self._route_now())
+            case FaultKind.MOVE:
+                _enter(self.dead, fault.node, begins=begins)
+                if begins:
+                    yield Kill(server)
+                else:
+                    self.moves[fault.node] = self.moves.get(fault.node, 0) + 1
                 yield RouteChange(self._route_now())
             case FaultKind.READ_ONLY:
                 _enter(self.read_only, fault.node, begins=begins)
@@ -83,7 +95,7 @@ class _Stage:
         if begins:
             self.answers[fault.episode] = (broker, answer)
         standing = (each for name, each in self.answers.values() if name == broker)
-        yield BrokerAnswers(broker, (max(standing, key=_refuses, default=ServerAnswer()),))
+        yield BrokerAnswers(self._server_of(broker), (max(standing, key=_refuses, default=ServerAnswer()),))
 
     def _answer_under(self, fault: FaultSpec) -> ServerAnswer | None:
         """The broker's response under a fault; None if the fault does not change it."""
@@ -98,6 +110,9 @@ class _Stage:
                 return ServerAnswer(code=int(ResponseCode.FLUSH_DISK_TIMEOUT))
         return None
 
+    def _server_of(self, broker: str) -> str:
+        return moved_name(broker, self.moves.get(broker, 0))
+
     def _route_now(self) -> Route:
         has_slaves = TOPOLOGIES[self.scenario.topology].has_slaves
         brokers = (
@@ -105,10 +120,21 @@ class _Stage:
                 broker,
                 perm=_READ_ONLY if broker.name in self.read_only else broker.perm,
                 master=broker.name not in self.dead,
+                at=self._server_of(broker.name) if broker.name in self.moves else None,
             )
             for broker in self.route
         )
         return tuple(broker for broker in brokers if broker.master or has_slaves) or None
+
+
+def moved_name(broker: str, moves: int) -> str:
+    """Name of the server to which a broker has moved: an address in a script is a name."""
+    return f"{broker}{_ELSEWHERE * moves}"
+
+
+def broker_of_server(server: str) -> str:
+    """Return the broker that is or was at a server."""
+    return server.replace(_ELSEWHERE, "")
 
 
 def _enter(names: set[str], name: str, *, begins: bool) -> None:

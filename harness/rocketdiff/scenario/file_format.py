@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     TopologyName = str
     PauseKind = str
     KillKind = str
+    MoveKind = str
     NameServerPauseKind = str
     ProxyPauseKind = str
     ProxyKillKind = str
@@ -52,6 +53,7 @@ else:  # closed sets from the tables of core
     TopologyName = Literal[tuple(TOPOLOGIES)]
     PauseKind = Literal[_kinds(Means.PAUSE, NodeKind.BROKER, NodeKind.SLAVE)]
     KillKind = Literal[_kinds(Means.KILL, NodeKind.BROKER, NodeKind.SLAVE)]
+    MoveKind = Literal[_kinds(Means.MOVE, NodeKind.BROKER)]
     NameServerPauseKind = Literal[_kinds(Means.PAUSE, NodeKind.NAME_SERVER)]
     ProxyPauseKind = Literal[_kinds(Means.PAUSE, NodeKind.PROXY)]
     ProxyKillKind = Literal[_kinds(Means.KILL, NodeKind.PROXY)]
@@ -152,6 +154,13 @@ class KillPart(Timed, OnBroker):
     for_s: PauseSeconds | None = None
 
 
+class MovePart(Timed, OnBroker):
+    """Kill a broker; after for_s it is started again on another port, under its name and with its messages."""
+
+    kind: MoveKind
+    for_s: PauseSeconds
+
+
 class NameServerPausePart(Repeated):
     """Pause a name server for a while, once or at a fixed interval."""
 
@@ -204,6 +213,7 @@ class WireDelayPart(Shown, OnTheWire):
 FaultPart = Annotated[
     PausePart
     | KillPart
+    | MovePart
     | NameServerPausePart
     | ProxyPausePart
     | ProxyKillPart

@@ -11,6 +11,7 @@ from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (
     FaultPart,
     KillPart,
+    MovePart,
     NameServerPausePart,
     ProxyKillPart,
     ProxyPausePart,
@@ -31,6 +32,11 @@ SHARE_OF_A_PROOF = 0.5
 _WITH_SLAVES = "one of " + ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.has_slaves)
 
 _WITH_PROXIES = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.proxy_count)
+
+_MASTERS_ALONE = "one of " + ", ".join(
+    name for name, nodes in TOPOLOGIES.items() if not nodes.has_slaves and not nodes.has_proxies
+)
+"""Slaves and proxies of a broker would look for it at its old address for a while."""
 
 _WITH_FLUSH = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.waits_for_disk)
 
@@ -64,7 +70,7 @@ def _written_out(
 ) -> Iterator[tuple[Location, FaultSpec]]:
     node = _node(part, file, source, location)
     kind = FaultKind(part.kind)
-    if isinstance(part, KillPart | ProxyKillPart):
+    if isinstance(part, KillPart | MovePart | ProxyKillPart):
         yield location, FaultSpec(0, kind, node, part.at_s, part.for_s)
         return
     if (part.repeat > 1) != (part.every_s is not None):
@@ -117,6 +123,8 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
         expected, hint = "a topology that waits for the disk", _WITH_FLUSH
     elif is_slave and not nodes.has_slaves:
         expected, hint = "a topology with slaves", _WITH_SLAVES
+    elif isinstance(part, MovePart) and (nodes.has_slaves or nodes.has_proxies):
+        expected, hint = "a topology without slaves and proxies, in which a broker can move", _MASTERS_ALONE
     elif part.broker in nodes.broker_letters:
         return slave_name(part.broker, 1) if is_slave else broker_name(part.broker)
     else:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, CalledBackAgain
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.sending.bank_acting import ACTING
+from tests.analysis.sending.bank_moved import MOVED
 from tests.analysis.sending.bank_rare import RARE
 from tests.analysis.sending.bank_spoils import Defect, Spoil, altered, of_sends, of_stored
 from tests.analysis.stories import (
@@ -198,4 +199,5 @@ BANK: Mapping[str, Defect] = {
     **STORED,
     **ACTING,
     **RARE,
+    **MOVED,
 }

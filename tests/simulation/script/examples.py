@@ -14,7 +14,7 @@ EXAMPLE = """{"format": 1, "route": {"a": 4, "b": 4}, "settings": {"send_latency
 EVERYTHING = {
     "format": 1,
     "depth": "remoting",
-    "route": {"a": {"queues": 4, "perm": 4, "master": False}, "b": 2},
+    "route": {"a": {"queues": 4, "perm": 4, "master": False, "at": "c"}, "b": 2},
     "settings": {"added_retry_response_codes": [1, 215], "vip_channel_enabled": True, "detect_interval_ms": 500},
     "start_index": [11, -5],
     "seed": 9,

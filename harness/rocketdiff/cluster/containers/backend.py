@@ -12,14 +12,14 @@ from typing import Self
 
 from rocketdiff.cluster.containers import networking
 from rocketdiff.cluster.containers.networking import NetworkMode, network_mode_named
-from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.interface import TO_MOVE, Cluster
 from rocketdiff.cluster.launched import security
 from rocketdiff.cluster.launched.backend import LaunchedServers
 from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.launched.security import require_possible
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
-from rocketdiff.core.tables.fault import FaultSpec
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
 
@@ -50,8 +50,10 @@ class Containers(LaunchedServers):
     def name(self) -> str:
         return self.written
 
-    def why_not(self, topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Mode bridge does not support slaves; slaves of 4.x do not sign requests."""
+    def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
+        """Mode bridge does not support slaves; slaves of 4.x do not sign requests; ports of a container are fixed."""
+        if any(fault.kind is FaultKind.MOVE for fault in faults):
+            return f"a container keeps its ports, so no broker can move; {TO_MOVE}"
         return networking.why_not(self.network_mode, topology) or security.why_not(
             self.asked, self.server_release, topology
         )

@@ -21,12 +21,12 @@ from rocketdiff.cluster.containers.container import (
 )
 from rocketdiff.cluster.containers.engine import LEFT_HINT, engine_errors
 from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
-from rocketdiff.cluster.interface import Node, NodeState, Span, by_name, pause_broken
+from rocketdiff.cluster.interface import TO_MOVE, Node, NodeState, Span, by_name, pause_broken
 from rocketdiff.cluster.launched.node_slot import SPACE_TO_CONTINUE_BYTES, NodeSlot
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.launched.server_set import SEARCHED_LINES, copy_evidence, last_words, server_ended
 from rocketdiff.cluster.launched.sockets import unread_bytes
-from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.tables.topology import NodeKind
 
 # A killed container is gone when the engine has removed its network: 0.1 to 0.5 s.
@@ -92,6 +92,10 @@ class ContainerServers:
     def grpc_endpoints(self) -> Mapping[str, str]:
         """Empty: there are no proxies in containers."""
         return {}
+
+    def move(self, name: str) -> Node:
+        """Raises UsageError: the engine publishes the ports of a container when it makes it."""
+        raise UsageError("a broker that can move to another port", seen=f"the container of {name}", hint=TO_MOVE)
 
     def launch(self, name: str) -> None:
         """

@@ -15,7 +15,7 @@ from rocketdiff.cluster.external.described import (
     named_topology,
     why_not,
 )
-from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.interface import TO_MOVE, Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
@@ -176,6 +176,8 @@ class External:
         if fault.kind in ON_THE_WIRE:
             return None
         action = _ACTIONS.get(fault.kind)
+        if fault.kind is FaultKind.MOVE:
+            return f"the ports of {self.described.name} are not ours, so no broker can move; {TO_MOVE}"
         if action is None:
             return f"{fault.kind} is not a fault that a cluster file has a command for"
         return self.described.nodes[_node_name(fault, here)].lacks(action)

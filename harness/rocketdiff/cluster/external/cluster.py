@@ -8,7 +8,7 @@ command it is the state after our last action, and the probe of ``faults`` is th
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from rocketdiff.cluster.external.cleanup import Guardian, delete_everywhere, und
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, NamedTopology, Verb
 from rocketdiff.cluster.external.inspect import BrokerInfo, boot_time, remedy_for
 from rocketdiff.cluster.external.undo_log import DeleteTopic, RestoreNode, UndoLog
-from rocketdiff.cluster.interface import Cluster, Node, NodeState, Span, node_named, nodes_of
+from rocketdiff.cluster.interface import TO_MOVE, Cluster, Node, NodeState, Span, node_named, nodes_of
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.tables.topology import NodeKind
@@ -156,6 +156,10 @@ class ExternalCluster(Cluster):
                 hint="disable process supervision of it during a run, or give no kill command",
             )
         return self._restart(node)
+
+    def restart_elsewhere(self, node_name: str, announce: Callable[[Node], None]) -> Span:  # noqa: ARG002 - as Cluster
+        """Raises UsageError: its owner chose the ports."""
+        raise UsageError("a broker that can move to another port", seen=f"{node_name} of {self!r}", hint=TO_MOVE)
 
     def state(self, node_name: str) -> NodeState:
         """The state after our last action: the state command runs only after actions."""

@@ -14,6 +14,9 @@ Killed broker: connections are reset or closed, new ones refused. Name servers r
 connection to them closes. Its data stays; healing restarts it at the same address. ``healed_ns`` is the time when it served and
 all name servers had its topics.
 
+Moved broker: killed, and restarted under its name, with its data, at another address, of which clients learn by the route. Its old
+address refuses connections for the rest of the cluster's life.
+
 Killed slave: its master loses the replication connection. A SYNC_MASTER of 4.x then answers SLAVE_NOT_AVAILABLE at once; one of
 5.x answers FLUSH_SLAVE_TIMEOUT after ``slaveTimeout``. The message is stored in both cases. Healing is proven when the slave
 holds again what its master stores.
@@ -22,7 +25,7 @@ holds again what its master stores.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_refusal, prove_silence
+from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_moved, prove_refusal, prove_silence
 from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec, Means
@@ -68,6 +71,19 @@ def _prove_over(cluster: Cluster, node: Node) -> int:
     return prove_copied(cluster, node) if node.role is NodeKind.SLAVE else prove_answer(node)
 
 
+def move_fault(announce: Callable[[Node], None] = lambda _moved: None) -> FaultAction:
+    """Return the move of a broker. announce: as in ``Cluster.restart_elsewhere``."""
+
+    def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
+        left = node_named(cluster, record.node)
+        return healed(
+            record, lambda: cluster.restart_elsewhere(left.name, announce), lambda: prove_moved(cluster, left)
+        )
+
+    return FaultAction(_fault(_MEANS[Means.KILL], FaultKind.MOVE.traits.node).inject, heal)
+
+
 PROCESS_FAULTS = {
-    kind: _fault(_MEANS[kind.traits.means], kind.traits.node) for kind in FaultKind if kind.traits.means in _MEANS
+    **{kind: _fault(_MEANS[kind.traits.means], kind.traits.node) for kind in FaultKind if kind.traits.means in _MEANS},
+    FaultKind.MOVE: move_fault(),
 }

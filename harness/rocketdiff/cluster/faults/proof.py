@@ -10,7 +10,13 @@ from collections.abc import Callable
 
 from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import Cluster, Node, NodeState, node_named
-from rocketdiff.cluster.operations.admin import ADMIN_ERRORS, probe_broker, probe_name_server
+from rocketdiff.cluster.operations.admin import (
+    ADMIN_ERRORS,
+    broker_setting,
+    probe_broker,
+    probe_name_server,
+    registered_brokers,
+)
 from rocketdiff.cluster.operations.proxies import probe_proxy
 from rocketdiff.cluster.operations.replicas import missing_copy
 from rocketdiff.core.errors import FaultNotProven
@@ -64,6 +70,31 @@ def prove_refusal(node: Node) -> int:
     except RemotingException as error:
         raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen=str(error)) from error
     raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen="an answer")
+
+
+def prove_moved(cluster: Cluster, left: Node) -> int:
+    """
+    A broker answers under its name at another address, which every running name server has; its old one refuses.
+
+    left: the broker at its old address.
+    """
+    prove_refusal(left)
+    node = node_named(cluster, left.name)
+    prove_answer(node)
+    with channels_to(node.security) as channels:
+        try:
+            name = broker_setting(channels, node.address, "brokerName")
+            routed = {
+                server.address: registered_brokers(channels, server.address).get(node.name)
+                for server in cluster.name_servers
+                if cluster.state(server.name) is NodeState.RUNNING
+            }
+        except ADMIN_ERRORS as error:
+            raise FaultNotProven(f"{node.name} to be known at {node.address}", seen=str(error)) from error
+    if node.address == left.address or name != node.name or set(routed.values()) - {node.address}:
+        seen = f"{name} at {node.address}; name servers have {routed}"
+        raise FaultNotProven(f"{node.name} to answer at another address than {left.address}", seen=seen)
+    return time.monotonic_ns()
 
 
 def prove_copied(cluster: Cluster, slave: Node) -> int:

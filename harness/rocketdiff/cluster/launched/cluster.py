@@ -123,6 +123,17 @@ class LaunchedCluster(Cluster):
         readiness.await_proxies(restarted, self._topics)
         return Span(begin_ns, time.monotonic_ns())
 
+    def restart_elsewhere(self, node_name: str, announce: Callable[[Node], None]) -> Span:
+        """Raises ServerEnded if the third choice of ports was taken too."""
+        for tries_left in reversed(range(_TRIES)):
+            announce(self._servers.move(node_name))
+            try:
+                return self.restart(node_name)
+            except ServerEnded as error:
+                if not error.port_taken or tries_left == 0:
+                    raise
+        raise AssertionError("unreachable: the last try returns or raises")
+
     def state(self, node_name: str) -> NodeState:
         return self._servers.state(node_name)
 

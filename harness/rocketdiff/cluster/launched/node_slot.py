@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocketdiff.cluster.interface import LOOPBACK
@@ -17,7 +17,12 @@ from rocketdiff.cluster.launched.ports import (
     reserve_given,
 )
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
-from rocketdiff.cluster.server_settings import broker_settings, name_server_settings, proxy_settings
+from rocketdiff.cluster.server_settings import (
+    broker_settings,
+    name_server_settings,
+    properties_text,
+    proxy_settings,
+)
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.files import private_file, require_nameable
 from rocketdiff.core.tables.topology import NodeKind, Topology, letter_of
@@ -163,6 +168,21 @@ def prepare(
     # 5.x reads the file that a flag names; 4.9.x reads a fixed name per kind of server in its home.
     for name in ("logback.xml", "logback_namesrv.xml", "logback_broker.xml"):
         private_file(slot.folder / "conf" / name, security.logging())
+
+
+def moved(slot: NodeSlot) -> NodeSlot:
+    """
+    Return a broker's slot on other free ports, and change its settings accordingly; the old ports stay reserved.
+
+    The ports are appended, because the last line takes effect: a broker that changed a setting has rewritten its file.
+    """
+    reserved = reserve_free(BROKER_PORTS)
+    ports = properties_text({"listenPort": reserved.port, "haListenPort": reserved.port + 1})
+    for file in (slot.settings, slot.secret_settings):
+        if file.exists():
+            with file.open("a", encoding="utf-8") as settings:
+                settings.write(f"\n{ports}")
+    return replace(slot, reserved=reserved)
 
 
 def keep_settings(slot: NodeSlot, security: ServerSecurity) -> None:

@@ -57,6 +57,14 @@ class ServerSet(Protocol):
 
     def grpc_endpoints(self) -> Mapping[str, str]: ...
 
+    def move(self, name: str) -> Node:
+        """
+        Give a broker that is gone other ports, for its next launch. The old ones stay reserved, so that they refuse.
+
+        Raises EnvironmentMissing without free ports, UsageError where servers keep their ports.
+        """
+        ...
+
     def launch(self, name: str) -> None:
         """Start a node that is gone, in its slot. Returns before it serves. Raises ClusterError if it runs already."""
         ...

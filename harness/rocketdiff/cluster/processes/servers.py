@@ -14,6 +14,7 @@ from rocketdiff.cluster.launched.node_slot import (
     NodeSlot,
     clear,
     keep_settings,
+    moved,
     require_disk_space,
 )
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
@@ -42,6 +43,7 @@ class ProcessServers:
         self._folder = folder
         self._security = security
         self._slots = {slot.name: slot for slot in slots}
+        self._left: list[NodeSlot] = []
         self._installation = installation
         self._supervisor = supervisor
         self._lock = threading.Lock()
@@ -70,6 +72,12 @@ class ProcessServers:
 
     def grpc_endpoints(self) -> Mapping[str, str]:
         return {slot.name: slot.grpc_address for slot in self.slots if slot.is_proxy}
+
+    def move(self, name: str) -> Node:
+        slot = self.slot(name)
+        self._slots[name] = moved(slot)
+        self._left.append(slot)
+        return self._node(self.slot(name))
 
     def launch(self, name: str) -> None:
         slot = self.slot(name)
@@ -157,6 +165,7 @@ class ProcessServers:
         for slot in self.slots:
             keep_settings(slot, self._security)
             clear(slot)
+        for slot in (*self.slots, *self._left):
             slot.reserved.release()
         self._security.take_back()
 

@@ -92,6 +92,11 @@ BEHAVIOURS = {
         ),
         Behaviour("E5", "reports the status of a missing replica", ("error-kind", "attempts", "outcomes")),
         Behaviour("E6", "reports a late flush; nothing acknowledged is lost", ("error-kind", "loss", "outcomes")),
+        Behaviour(
+            "E7",
+            "finds a broker that came back at another address",
+            ("outcomes", "queue-choice", "attempts", "loss"),
+        ),
         Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
         _later("F2", "consuming: allocation of queues"),
         _later("F3", "consuming: clustering and broadcasting"),

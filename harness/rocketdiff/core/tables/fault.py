@@ -13,6 +13,7 @@ class Means(StrEnum):
 
     PAUSE = "a process is stopped, and goes on later"
     KILL = "a process is ended; without an end of the fault it stays dead for the rest of the case"
+    MOVE = "a process is ended, and started again at another address"
     SETTING = "a setting of a running broker is changed; its process shows nothing of it"
     RELAY = "relays between the clients and a broker; the broker itself is not affected"
 
@@ -94,6 +95,20 @@ class FaultKind(StrEnum):
 
     PAUSE = "pause", _paused(NodeKind.BROKER, Effect.SILENCE, "paused_brokers")
     KILL = "kill", _killed(NodeKind.BROKER, Effect.CLOSING, "killed_brokers")
+    MOVE = (
+        "move",
+        FaultTraits(
+            Means.MOVE,
+            NodeKind.BROKER,
+            Effect.CLOSING,
+            "moved_brokers",
+            begins="killed",
+            ends="restarted on another port",
+            during="killed",
+            sentence="killed",
+            cluster_only="",
+        ),
+    )
     PAUSE_NAME_SERVER = "pause-name-server", _paused(NodeKind.NAME_SERVER, Effect.NOT, "paused_name_servers")
     PAUSE_SLAVE = "pause-slave", _paused(NodeKind.SLAVE, Effect.NOT, "paused_slaves")
     KILL_SLAVE = "kill-slave", _killed(NodeKind.SLAVE, Effect.NOT, "killed_slaves")
@@ -195,8 +210,11 @@ def _with_effect(*effects: Effect) -> frozenset[FaultKind]:
     return frozenset(kind for kind in FaultKind if kind.traits.effect in effects)
 
 
-KILLS = _by(Means.KILL)
+KILLS = _by(Means.KILL) | _by(Means.MOVE)
 """A kill without ``for_s`` does not end within the case."""
+
+BROKER_KILLS = frozenset(kind for kind in KILLS if kind.traits.node is NodeKind.BROKER)
+"""A broker that comes back, at its old address or (after a move) at another, may have lost connections and answers."""
 
 PAUSES = frozenset((FaultKind.PAUSE, FaultKind.PAUSE_PROXY))
 """Pauses of the servers that clients send to: brokers and proxies."""
@@ -211,7 +229,7 @@ OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.node is NodeKind
 OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.node is NodeKind.PROXY)
 """Proxies are the only servers that gRPC clients know."""
 
-TAKE_A_SERVER = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
+TAKE_A_SERVER = OF_PROXIES | BROKER_KILLS | {FaultKind.PAUSE}
 """Faults under which a server that clients send to answers nothing."""
 
 NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
@@ -261,7 +279,7 @@ def fault_sentence(fault: FaultSpec) -> str:
     elif fault.for_s is None:
         end = "for good"
     else:
-        end = f"and restarted after {fault.for_s:g} s"
+        end = f"and {fault.kind.traits.ends} after {fault.for_s:g} s"
     return f"{fault.node} {what} at {fault.at_s:g} s {end}"
 
 

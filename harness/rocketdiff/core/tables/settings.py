@@ -62,6 +62,12 @@ How late Java may find an asynchronous request timed out: 1 s of grace, 1 s betw
 the start (NettyRemotingAbstract.scanResponseTable, all releases).
 """
 
+LEARNT_LATE_S = 1.0
+"""
+How late a poll of the route may learn a broker's new address: a request takes milliseconds, and a busy machine delays its
+thread.
+"""
+
 
 BROKERS_TAKE_BYTES = 4_194_304
 """Default of maxMessageSize in clients and brokers. A larger body must be compressed to less."""

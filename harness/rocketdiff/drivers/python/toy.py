@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -255,6 +255,25 @@ class LiesAboutStatus(Honest):
         return super().send(send, message)._replace(status="SEND_OK")
 
 
+class FirstAddresses(dict[str, Mapping[int, str]]):
+    """Addresses by broker; the first of each is kept."""
+
+    def update(self, found: Iterable[tuple[str, Mapping[int, str]]]) -> None:  # type: ignore[override]  # as KnownRoutes calls it
+        for broker, members in found:
+            self.setdefault(broker, members)
+
+    def __delitem__(self, _broker: str) -> None:
+        """Does nothing."""
+
+
+class KeepsAddresses(Honest):
+    """Keeps the address at which it first found a broker, whatever later routes say."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        super().__init__(setup, speak)
+        self._producer._parts.client.memory.known.addresses = FirstAddresses()  # noqa: SLF001 - a defect deep inside
+
+
 class AlwaysBeginsAtZero(Honest):
     """Starts every thread's counter at the same number."""
 
@@ -351,6 +370,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     **{name: (Honest, misreporting(defect)) for name, defect in REPORTED_DEFECTS.items()},
     "leaks-connections": (LeaksConnections, honestly),
     "lies-about-status": (LiesAboutStatus, telling_send_ok),
+    "keeps-addresses": (KeepsAddresses, honestly),
     "always-begins-at-zero": (AlwaysBeginsAtZero, honestly),
 }
 

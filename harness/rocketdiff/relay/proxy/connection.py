@@ -19,7 +19,7 @@ from typing import Protocol, cast
 from rocketdiff.relay.grpc.calls import CallReader
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
 from rocketdiff.relay.remoting.frames import FrameInfo, FrameSplitter, info_of, rerouted
-from rocketdiff.relay.remoting.record import Closed, Connected, Passed, Refused, WireJournal
+from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, WireJournal
 
 CLIENT, SERVER, RELAY = "client", "server", "relay"
 
@@ -46,14 +46,21 @@ class RelayState:
     """
     State shared by all connections of a relay.
 
-    relays: address of the relay by address of the server. tls: None for plain connections.
+    relays: address of the relay by address of the server. moved: likewise the new server addresses that no route has named
+    yet, with their nodes. tls: None for plain connections.
     """
 
     journal: WireJournal
     switchboard: Switchboard = field(default_factory=Switchboard)
     relays: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
     connections: int = 0
     tls: Encryption | None = None
+
+    def note_moves(self, frame: bytes) -> None:
+        """Record the brokers of which this response tells the client a new address; until then it knew a closed port."""
+        for address in [address for address in self.moved if address.encode() in frame]:
+            self.journal.put(Opened(self.moved.pop(address), time.monotonic_ns()))
 
 
 class Endpoint(Protocol):
@@ -178,6 +185,7 @@ class RelayedConnection:
         """Forward and record one complete frame, subject to the switches."""
         note = None
         if self._endpoint.reroutes and side is self.server:
+            self._shared.note_moves(frame)
             frame, unknown = rerouted(frame, self._shared.relays)
             note = f"past the relay: {' '.join(unknown)}" if unknown else None
         if self._shared.switchboard.is_idle and not side.delayed:

@@ -57,6 +57,7 @@ class RelayListener:
         self._shared = shared
         self._server: asyncio.Server | None = None
         self._probing: asyncio.Task[None] | None = None
+        self._is_left = False
 
     @property
     def address(self) -> str:
@@ -74,8 +75,17 @@ class RelayListener:
                 ssl_shutdown_timeout=None if tls is None else CLOSED_WITHIN_S,
             )
 
+    def leave(self) -> None:
+        """Refuse from now on, because the server has moved; the port stays bound."""
+        if self._probing is not None:
+            self._probing.cancel()
+        self._is_left = True
+        self._shut()
+
     def probe_server(self) -> None:
         """Probe the server in the background and stop listening while it refuses."""
+        if self._is_left:
+            return
         if self._probing is None or self._probing.done():
             self._probing = asyncio.get_running_loop().create_task(self._follow())
 
@@ -85,14 +95,17 @@ class RelayListener:
             if not await self._accepts():
                 break
         while not await self._accepts():
-            if self._server is not None:
-                self._server.close()
-                self._server = None
-                self._shared.journal.put(Shut(self.node, time.monotonic_ns()))
+            self._shut()
             await asyncio.sleep(_PROBE_INTERVAL_S)
         if self._server is None:
             await self.open()
             self._shared.journal.put(Opened(self.node, time.monotonic_ns()))
+
+    def _shut(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+            self._shared.journal.put(Shut(self.node, time.monotonic_ns()))
 
     async def _accepts(self) -> bool:
         try:

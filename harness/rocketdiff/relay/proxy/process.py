@@ -75,6 +75,10 @@ class Relay(Closing):
     def turn_off(self, number: int) -> None:
         self._order(RelayOrder(off=number))
 
+    def move(self, upstream: Upstream) -> None:
+        """Follow a broker to its new address, at another port of the relay; the former port refuses from now on."""
+        self.addresses |= self._order(RelayOrder(move=upstream)).addresses or {}
+
     def close(self) -> None:
         """
         Stop the relay; all records are then in the file. Idempotent.

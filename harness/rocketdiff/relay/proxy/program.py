@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from rocketdiff.relay.proxy.connection import Encryption, RelayState
-from rocketdiff.relay.proxy.listener import Upstream, listeners_for
+from rocketdiff.relay.proxy.listener import RelayListener, Upstream, listeners_for
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import FLUSH_S, WireJournal
 from rocketmq_reference.host.access import tls_context
@@ -53,15 +53,16 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 class RelayOrder(msgspec.Struct, frozen=True):
-    """One order: turn a switch on or off, or stop."""
+    """One order: turn a switch on or off, follow a broker to its new address, or stop."""
 
     on: Switch | None = None
     off: int | None = None
+    move: Upstream | None = None
     stop: bool = False
 
 
 class RelayReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One reply: addresses by node at the start, the number of a switch, or at the end the record count and any write error."""
+    """One reply: addresses by node at the start and after a move, the number of a switch, or at the end the record count and any write error."""
 
     addresses: dict[str, str] | None = None
     switch: int | None = None
@@ -73,22 +74,41 @@ async def relay(configuration: Configuration) -> None:
     """Relay until the order to stop."""
     journal = WireJournal(Path(configuration.journal))
     shared = RelayState(journal, tls=None if configuration.tls is None else configuration.tls.encryption())
-    addresses = {}
-    for upstream in configuration.upstreams:
-        for listener in listeners_for(upstream, shared):
-            await listener.open()
-            if not listener.is_vip:
-                addresses[upstream.name] = listener.address
-                shared.relays[upstream.address] = listener.address
-    send_reply(RelayReply(addresses=addresses))
+    listening = Listening(shared)
+    send_reply(RelayReply(addresses={each.name: await listening.open(each) for each in configuration.upstreams}))
     flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal))
-    await _obey(shared)
+    await _obey(shared, listening)
     flushing.cancel()
     journal.close()
     send_reply(RelayReply(records=journal.records, problem=journal.problem))
 
 
-async def _obey(shared: RelayState) -> None:
+class Listening:
+    """The listeners by node, and those that were left: each keeps its port bound."""
+
+    def __init__(self, shared: RelayState) -> None:
+        self._shared = shared
+        self._listeners: dict[str, list[RelayListener]] = {}
+        self._left: list[RelayListener] = []
+
+    async def open(self, upstream: Upstream) -> str:
+        """Listen for a server; return the address for clients."""
+        listeners = self._listeners[upstream.name] = listeners_for(upstream, self._shared)
+        for listener in listeners:
+            await listener.open()
+        self._shared.relays[upstream.address] = listeners[0].address
+        return listeners[0].address
+
+    async def move(self, upstream: Upstream) -> str:
+        """Refuse at a broker's former ports, and listen on others for its new address; return the one for clients."""
+        for listener in self._listeners[upstream.name]:
+            listener.leave()
+        self._left += self._listeners[upstream.name]
+        self._shared.moved[upstream.address] = upstream.name
+        return await self.open(upstream)
+
+
+async def _obey(shared: RelayState, listening: Listening) -> None:
     orders = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
@@ -101,6 +121,8 @@ async def _obey(shared: RelayState) -> None:
         elif order.off is not None:
             shared.switchboard.turn_off(order.off)
             send_reply(RelayReply(switch=order.off))
+        elif order.move is not None:
+            send_reply(RelayReply(addresses={order.move.name: await listening.move(order.move)}))
 
 
 async def _keep_flushing(journal: WireJournal) -> None:

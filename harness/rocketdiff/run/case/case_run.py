@@ -23,12 +23,12 @@ from rocketdiff.core.events import (
     MemberLost,
     emit,
 )
-from rocketdiff.core.tables.fault import KILLS, FaultRecord
+from rocketdiff.core.tables.fault import KILLS, FaultKind, FaultRecord
 from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.clock_watch import ClockWatch
 from rocketdiff.run.case.ends import watch_ends
 from rocketdiff.run.case.guards import CaseMeasurements, WireReport
-from rocketdiff.run.case.open_connections import ConnectionWatch, endpoints_of
+from rocketdiff.run.case.open_connections import ConnectionWatch, Endpoint, endpoints_of
 from rocketdiff.run.case.process_resources import ResourceWatch
 from rocketdiff.run.case.relays import CaseRelays
 from rocketdiff.run.case.role_run import RoleRun
@@ -189,8 +189,12 @@ class CaseRun:
         return SubjectProcess(program, member, self.directory.logs / str(member), on_line=recorder.line)
 
     def _connection_watch(self) -> ConnectionWatch:
-        endpoints = {member: endpoints_of(self.cluster, self.relays.addresses(member)) for member in self.clients}
-        return ConnectionWatch({member: (self.programs[member].pid, endpoints[member]) for member in self.clients})
+        return ConnectionWatch(
+            {member: (self.programs[member].pid, self._endpoints(member)) for member in self.clients}
+        )
+
+    def _endpoints(self, member: Member) -> dict[Endpoint, str]:
+        return endpoints_of(self.cluster, self.relays.addresses(member))
 
     def _go(self, stack: ExitStack) -> None:
         clock = self.clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
@@ -222,5 +226,8 @@ class CaseRun:
     def _on_fault(self, record: FaultRecord) -> None:
         self.faults[record.episode, record.node] = record
         self.directory.write_fault(record)
+        if record.kind is FaultKind.MOVE:
+            for member in self.clients:
+                self.connections.learn(member, self._endpoints(member))
         event = FaultInjected if record.heal_ns is None else FaultHealed
         emit(self.listeners, event(self.directory.number, record))

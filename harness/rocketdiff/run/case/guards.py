@@ -6,9 +6,11 @@ from itertools import combinations
 
 from rocketdiff.core.arm import Member
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultRecord, FaultSpec
+from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.tables.settings import LEARNT_LATE_S, REQUEST_SCAN_S
+from rocketdiff.core.units import NS_PER_S
 from rocketdiff.run.case.stall_watch import MeasuredStalls
-from rocketdiff.scenario import Case
+from rocketdiff.scenario import Case, Scenario
 
 STALL_LIMIT_NS = 1_000_000_000
 """
@@ -86,7 +88,10 @@ def _effective(facts: CaseMeasurements, spec: FaultSpec) -> Guard:
     """Whether one fault was injected, proven, lasted long enough and (unless permanent) was proven over."""
     expected = f"{spec.kind} of {spec.node} at {spec.at_s:g} s in effect and proven"
     record = next((r for r in facts.faults if r.episode == spec.episode and r.node == spec.node), None)
-    seen = "not injected" if record is None else _flaw(record, spec)
+    if record is None:
+        seen = "not injected"
+    else:
+        seen = _flaw(record, spec) or _missed(record, facts.case.scenario, facts.origin_ns)
     return Guard(f"fault-{spec.episode}", not seen, expected, seen or "proven", facts.case_name)
 
 
@@ -99,6 +104,24 @@ def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
         return "its end was not shown"
     lasted_s = (record.heal_ns - record.injected_ns) / 1e9
     return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
+
+
+def _missed(record: FaultRecord, scenario: Scenario, origin_ns: int) -> str:
+    """
+    A moved broker must be back before the end, or no client shows whether it finds it at its new address.
+
+    It is looked for from the next poll of the route on, and judged when requests to its old address may no longer be due to
+    its death.
+    """
+    if record.kind is not FaultKind.MOVE or record.healed_ns is None:
+        return ""
+    settings = scenario.settings
+    learnt_s = settings.poll_name_server_interval_ms / 1_000 + LEARNT_LATE_S
+    felt_s = settings.send_msg_timeout_ms / 1_000 + REQUEST_SCAN_S
+    left_s = scenario.duration_s - (record.healed_ns - origin_ns) / NS_PER_S
+    if left_s >= max(learnt_s, felt_s):
+        return ""
+    return f"the broker was back {max(left_s, 0):.1f} s before the end: at least {max(learnt_s, felt_s):g} s are needed"
 
 
 def _on_time(facts: CaseMeasurements) -> Iterator[Guard]:

@@ -79,6 +79,11 @@ class ConnectionWatch(Watch):
         self._known: dict[Member, set[ObservedConnection]] = {member: set() for member in self._clients}
         self._samples: dict[Member, list[ConnectionSample]] = {member: [] for member in self._clients}
 
+    def learn(self, member: Member, endpoints: Mapping[Endpoint, str]) -> None:
+        """Know further addresses of servers."""
+        pid, known = self._clients[member]
+        self._clients[member] = pid, {**known, **endpoints}
+
     @property
     def seen(self) -> dict[Member, tuple[ConnectionSample, ...]]:
         """Each member's samples: those with a change, and all taken at rest."""

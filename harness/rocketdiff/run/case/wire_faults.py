@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.cluster.faults.process_faults import move_fault
 from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS
 from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
@@ -21,6 +22,7 @@ from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
 from rocketdiff.core.units import NS_PER_MS
+from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketmq_reference.remoting.errors import (
@@ -42,12 +44,13 @@ _ROUNDED_MS = 1.0
 
 def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, FaultAction]:
     """
-    Every kind of fault, with these relays of one case for those on the wire.
+    Every kind of fault, with these relays of one case for those on the wire, and following a broker that moves.
 
     security: how to connect to the relays.
     """
     wire = _Wire(tuple(relays), security)
-    return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, FaultAction(wire.inject, wire.heal))}
+    on_the_wire = dict.fromkeys(ON_THE_WIRE, FaultAction(wire.inject, wire.heal))
+    return {**FAULTS, **on_the_wire, FaultKind.MOVE: move_fault(wire.follow)}
 
 
 def needs_relays(faults: Collection[FaultSpec]) -> bool:
@@ -77,6 +80,11 @@ class _Wire:
         node = node_named(cluster, spec.node)
         prove = partial(_prove_over, spec, node.probe_topic, self.security)
         return healed(record, lambda: self._turn_off(spec), lambda: self._each(node, prove))
+
+    def follow(self, moved: Node) -> None:
+        """Before the broker starts, so that no route leads past the relays."""
+        for relay in self.relays:
+            relay.move(Upstream(moved.name, moved.address, is_broker=True))
 
     def _turn_on(self, spec: FaultSpec) -> Span:
         assert spec.frames is not None, "the format asks for them"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome
 from rocketdiff.core.sends.message import delay_s
-from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultSpec
+from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
@@ -102,6 +102,9 @@ def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterat
         if fault.kind in ON_THE_WIRE:
             hint = "the relay does not read a consumer's requests yet"
             yield ("faults",), "no faults on the wire of consumers", str(fault.kind), hint
+        if fault.kind is FaultKind.MOVE:
+            hint = "use kind: kill; the group's brokers are watched at their first addresses"
+            yield ("faults",), "no broker of consumers that moves", str(fault.kind), hint
         if fault.at_s < FIRST_FAULT_S:
             yield (
                 ("faults",),

@@ -146,20 +146,31 @@ Queues = Annotated[int, Field(ge=0, le=4_096)]
 
 @dataclass(frozen=True, slots=True)
 class BrokerRoute:
-    """A broker in a route; perm as in QueueData (4 read, 2 write); master: a live master exists."""
+    """
+    A broker in a route; perm as in QueueData (4 read, 2 write); master: a live master exists.
+
+    at: the server at its address, by name; None: the one with the broker's own name.
+    """
 
     name: str
     queues: int
     perm: int = _READ_AND_WRITE
     master: bool = True
+    at: str | None = None
+
+    @property
+    def server(self) -> str:
+        """Name of the server that its address leads to."""
+        return self.at or self.name
 
 
 class WrittenBroker(Part):
-    """A broker with other permissions than read and write, or without a master."""
+    """A broker with other permissions than read and write, without a master, or at another server's address."""
 
     queues: Queues
     perm: Annotated[int, Field(ge=0, le=7)] = _READ_AND_WRITE
     master: bool = True
+    at: BrokerName | None = None
 
 
 def _route(form: dict[str, int | WrittenBroker] | None) -> tuple[BrokerRoute, ...] | None:
@@ -191,12 +202,14 @@ def route_data(route: Route) -> dict[str, Any] | None:
     return None if route is None else {broker.name: _broker_data(broker) for broker in route}
 
 
-def _broker_data(broker: BrokerRoute) -> int | dict[str, int | bool]:
+def _broker_data(broker: BrokerRoute) -> int | dict[str, int | bool | str]:
     if broker == BrokerRoute(broker.name, broker.queues):
         return broker.queues
-    data: dict[str, int | bool] = {"queues": broker.queues}
+    data: dict[str, int | bool | str] = {"queues": broker.queues}
     if broker.perm != _READ_AND_WRITE:
         data["perm"] = broker.perm
     if not broker.master:
         data["master"] = False
+    if broker.at is not None:
+        data["at"] = broker.at
     return data

@@ -158,11 +158,11 @@ class Servers:
 
 
 def topic_route(route: Route) -> TopicRoute | None:
-    """Return a script's route as a name server does; a broker's address is its name."""
+    """Return a script's route as a name server does; an address is the name of its server."""
     if route is None:
         return None
     queues = tuple(BrokerQueues(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)
     brokers: Mapping[str, Mapping[int, str]] = {
-        broker.name: {MASTER_ID if broker.master else _SLAVE_ID: broker.name} for broker in route
+        broker.name: {MASTER_ID if broker.master else _SLAVE_ID: broker.server} for broker in route
     }
     return TopicRoute(queues, brokers)

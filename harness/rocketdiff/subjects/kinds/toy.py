@@ -44,6 +44,7 @@ DEFECTS = {
     **{name: defect.sentence for name, defect in REPORTED_DEFECTS.items()},
     "leaks-connections": "leaves a connection open at some sends",
     "lies-about-status": "reports SEND_OK for every status of the broker",
+    "keeps-addresses": "goes for ever to the address at which it first found a broker",
     "always-begins-at-zero": "begins every case at the same queue",
 }
 

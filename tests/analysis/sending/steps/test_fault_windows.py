@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach
+from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach, as_clients_meet
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis import builders
@@ -93,6 +93,22 @@ def test_a_killed_broker_stays_faulty() -> None:
     killed = FaultReach.of_attempts([fault(100, None, FaultKind.KILL)], SETTINGS)
     assert killed.meets(900 * S, 901 * S, "broker-b") and killed.meets(900 * S, 901 * S)
     assert not killed.meets(900 * S, 901 * S, "broker-a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "poll_ms", "healed_s"),
+    [
+        (FaultKind.MOVE, 1_000, 12),
+        (FaultKind.MOVE, 4_000, 14),
+        (FaultKind.MOVE, 30_000, 40),
+        (FaultKind.KILL, 30_000, 12),
+    ],
+)
+def test_a_moved_broker_is_dead_until_the_next_poll(kind: FaultKind, poll_ms: int, healed_s: int) -> None:
+    """A move lasts a polling interval and 1 s longer for clients, less the 3 s for which every fault affects requests."""
+    settings = ClientSettings(send_msg_timeout_ms=500, poll_name_server_interval_ms=poll_ms)
+    met = as_clients_meet(fault(10, 12, kind), settings)
+    assert (met.heal_ns, met.healed_ns) == (12 * S, healed_s * S)
 
 
 @pytest.mark.parametrize("kind", [FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL, FaultKind.KILL_SLAVE])

@@ -9,7 +9,7 @@ from rocketmq_reference.dialects import dialect_of
 from tests.analysis.builders import MS, S, fault
 from tests.analysis.trace_builders import SLOW, ended_attempts
 
-TEARS = (FaultKind.KILL, FaultKind.WIRE_RESET, FaultKind.KILL_PROXY)
+TEARS = (FaultKind.KILL, FaultKind.MOVE, FaultKind.WIRE_RESET, FaultKind.KILL_PROXY)
 LOST = "RemotingSendRequestException"
 EVERY = Tearing(True, True)
 

@@ -17,7 +17,7 @@ from rocketdiff.analysis.fault_windows import FaultReach
 from rocketdiff.analysis.sending.steps.torn_connections import AT_ONCE_NS, CLOSED_LATE_NS
 from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
-from rocketdiff.core.tables.fault import OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import BROKER_KILLS, OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry
 
@@ -143,7 +143,7 @@ class Causes:
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         begun = [fault.kind for fault in here if fault.inject_ns < end_ns]
         # A killed broker restarts without its topics and its slave; refusals of a read-only one may outlast the fault.
-        if any(kind is FaultKind.KILL or kind in OF_SLAVES for kind in begun):
+        if any(kind in BROKER_KILLS | OF_SLAVES for kind in begun):
             return Cause.FAULT
         is_read_only = code == NO_PERMISSION and any(kind is FaultKind.READ_ONLY for kind in begun)
         return Cause.FAULT if is_read_only else Cause.NONE

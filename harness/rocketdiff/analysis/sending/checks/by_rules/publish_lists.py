@@ -5,17 +5,22 @@ Examines the first list each arm reported, before any fault. Every choice is jud
 so a list without a broker, or in another order, would explain itself. If ``run.json`` names no brokers, the candidate's
 list is compared with the baseline's. An arm without a list is skipped. Differences belong to the check ``queue-choice``
 and to no single send.
+
+A broker that came back at another address is in every list again from the next poll of the route on, until another fault.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.fault_windows import FOREVER_NS, learnt_after_ns
 from rocketdiff.analysis.sending.checks.context import CaseObserver
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
+from rocketdiff.traces.schema import TableName
 
 PublishList = tuple[tuple[str, int], ...]
 
@@ -28,6 +33,7 @@ class PublishLists(CaseObserver):
 
     def finish(self) -> None:
         compare_publish_lists(self._context.trace, self._collector)
+        require_moved_brokers(self._context.trace, self._collector)
 
 
 def compare_publish_lists(trace: CaseTrace, collector: SendFacts) -> None:
@@ -45,6 +51,41 @@ def compare_publish_lists(trace: CaseTrace, collector: SendFacts) -> None:
                 expected=f"turns taken along the list {_in_words(expected)}",
                 observed=f"the client's first list is {_in_words(first)}",
             )
+
+
+def require_moved_brokers(trace: CaseTrace, collector: SendFacts) -> None:
+    """Note every arm that publishes to a list without a moved broker's queues; the baseline's signature blames the rules."""
+    for fault in trace.faults:
+        if fault.kind is FaultKind.MOVE and fault.heal_proven_ns is not None:
+            later = (other.inject_ns for other in trace.faults if other.inject_ns > fault.inject_ns)
+            from_ns = fault.heal_proven_ns + learnt_after_ns(trace.entry.settings)
+            until_ns = min(later, default=FOREVER_NS)
+            for arm in Arm:
+                _require_listed(trace, collector, arm, fault.node, from_ns, until_ns)
+
+
+def _require_listed(trace: CaseTrace, collector: SendFacts, arm: Arm, broker: str, from_ns: int, until_ns: int) -> None:
+    """Note the first list in use in [from_ns, until_ns) that has no queue of a broker."""
+    for at_ns, queues in _lists_in_use(trace, arm):
+        if from_ns <= at_ns < until_ns and broker not in {name for name, _ in queues}:
+            collector.differ_at(
+                OTHER_PUBLISH_LIST,
+                arm,
+                of_rules=arm is Arm.BASELINE,
+                phase="after",
+                at_ns=at_ns,
+                expected=f"{broker} in the list again: it came back at another address a polling interval ago",
+                observed=f"the client's list is {_in_words(queues)}",
+            )
+            return
+
+
+def _lists_in_use(trace: CaseTrace, arm: Arm) -> Iterator[tuple[int, PublishList]]:
+    """Start of each send with a known list, and the list; in order of their start."""
+    routes, sends = trace.routes(arm), trace.table(TableName.SENDS, arm).sort_by("start_ns")
+    for at_ns, route in zip(*(sends.column(name).to_pylist() for name in ("start_ns", "route")), strict=True):
+        if route in routes:
+            yield at_ns, routes[route]
 
 
 def _first_list(trace: CaseTrace, arm: Arm) -> PublishList | None:

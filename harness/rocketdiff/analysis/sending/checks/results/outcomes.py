@@ -29,7 +29,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.tables.fault import OF_SLAVES, TAKE_A_SERVER, FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import BROKER_KILLS, OF_SLAVES, TAKE_A_SERVER, FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import (
     ACKNOWLEDGED_BY_A_STOPPED_BROKER,
     ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
@@ -177,7 +177,7 @@ class Outcomes(CaseObserver):
             fault = next((each for each in stops if _was_down(each, attempt)), None)
             if fault is None:
                 continue
-            if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
+            if fault.kind in BROKER_KILLS and any(copy.broker == attempt.broker for copy in side.copies or ()):
                 continue  # restarted by something other than the harness
             word = fault.kind.traits.during
             took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000

@@ -24,7 +24,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.fault import BROKER_KILLS
 from rocketdiff.core.tables.signatures import STORED_ELSEWHERE_THAN_CLAIMED, STORED_MORE_THAN_ATTEMPTED
 from rocketdiff.core.tables.topology import topology_named
 
@@ -41,7 +41,7 @@ class Duplication(CaseObserver):
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._is_proxied = topology_named(context.entry.topology).has_proxies
-        self._killed = {fault.node for fault in context.times.faults if fault.kind is FaultKind.KILL}
+        self._killed = {fault.node for fault in context.times.faults if fault.kind in BROKER_KILLS}
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:

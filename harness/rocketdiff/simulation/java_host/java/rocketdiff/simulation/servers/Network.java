@@ -28,7 +28,7 @@ public final class Network {
     public void setRoute(Route told) {
         route = told;
         for (Route.Entry entry : told.entries) {
-            add(entry.broker);
+            add(entry.server);
         }
     }
 

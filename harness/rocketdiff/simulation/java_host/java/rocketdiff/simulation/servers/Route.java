@@ -14,9 +14,12 @@ public final class Route {
         long queues;
         long permission = 6;
         boolean master = true;
+        /** The name of the server at its address. */
+        String server;
 
         Entry(String broker) {
             this.broker = broker;
+            this.server = broker;
         }
     }
 
@@ -44,6 +47,9 @@ public final class Route {
         if (members.containsKey("master")) {
             entry.master = (Boolean) members.get("master");
         }
+        if (members.containsKey("at")) {
+            entry.server = (String) members.get("at");
+        }
         return entry;
     }
 
@@ -54,7 +60,7 @@ public final class Route {
             String separator = brokers.length() == 0 ? "" : ",";
             String name = JsonText.of(entry.broker);
             brokers.append(separator).append("{\"brokerAddrs\":{\"").append(entry.master ? 0 : 1).append("\":\"")
-                .append(network.broker(entry.broker).address).append("\"},\"brokerName\":").append(name)
+                .append(network.broker(entry.server).address).append("\"},\"brokerName\":").append(name)
                 .append(",\"cluster\":\"simulation\"}");
             queues.append(separator).append("{\"brokerName\":").append(name).append(",\"perm\":")
                 .append(entry.permission).append(",\"readQueueNums\":").append(entry.queues)
