@@ -201,8 +201,12 @@ class SimulatedGroup:
         message.at_ms = self.now
         self.queues[of].append(message)
         waiting, self._waiters[of] = self._waiters[of], []
+        is_resumed = any(
+            self.script.brokers[fault.of] == of[1] and 0 <= self.now - fault.heal_ms < 1_000
+            for fault in self.script.faults
+        )
         for pull in waiting:
-            pull()
+            self.after(self.resume_ms() if is_resumed else 0, pull)
 
     def write(self, of: Queue, value: int) -> None:
         """A one-way commit: lost at a broker that is dead, read after the resume of one that is paused."""

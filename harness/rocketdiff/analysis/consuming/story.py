@@ -279,7 +279,9 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     entry, own = trace.entry, trace.entry.groups.get(arm)
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
-    last_ns = max((*seen_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
+    # A round of questions that brought nothing new has no row, but the last one came after the last leave.
+    left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
+    last_ns = max((*seen_ns, *left_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
     return GroupStory(
         arm,
         lives,
