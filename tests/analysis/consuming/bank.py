@@ -39,7 +39,7 @@ class JumpsToTheEnd(SimulatedGroup):
 class SkipsWhatWaits(SimulatedGroup):
     """Goes on behind the messages that a broker holds when it comes back."""
 
-    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
         is_back = any(0 <= self.now - fault.heal_ms < 6_000 for fault in self.script.faults)
         return [] if is_back and len(found) > 1 else found
 
@@ -133,14 +133,14 @@ class DeliversARetryTwice(SimulatedGroup):
 class DeliversATailTwice(SimulatedGroup):
     """Calls the listener twice for the last message of a batch."""
 
-    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
         return [*found, found[-1]] if len(found) > 2 else found
 
 
 class LeavesOneOut(SimulatedGroup):
     """Leaves a message in the middle of a batch out."""
 
-    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
         return [*found[:1], *found[2:]] if len(found) > 2 else found
 
 
@@ -154,14 +154,14 @@ class LeavesOneRetryOut(SimulatedGroup):
 class ShowsNoFailures(SimulatedGroup):
     """Shows every message as never failed."""
 
-    def shown_times(self, times: int) -> int:
+    def shown_times(self, _times: int) -> int:
         return 0
 
 
 class RetriesForEver(SimulatedGroup):
     """Hands a message back whatever it has failed."""
 
-    def copy(self, broker: str, send: int, times: int, level: int | None) -> None:
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
         self._copy("retry", broker, send, times)
         self.after(1_050, lambda: self.store(("retry", broker), Stored(send, times, 0)))
 
@@ -169,14 +169,14 @@ class RetriesForEver(SimulatedGroup):
 class GivesUpRetrying(SimulatedGroup):
     """Sends a message to the dead letters at its first failure."""
 
-    def copy(self, broker: str, send: int, times: int, level: int | None) -> None:
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
         self._copy("dead", broker, send, times)
 
 
 class RetriesBeforeTheDelay(SimulatedGroup):
     """Gets a failed message again after half of its delay."""
 
-    def copy(self, broker: str, send: int, times: int, level: int | None) -> None:
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
         self._copy("retry", broker, send, times)
         self.after(500, lambda: self.store(("retry", broker), Stored(send, times, 0)))
 
@@ -184,7 +184,7 @@ class RetriesBeforeTheDelay(SimulatedGroup):
 class DamagesRetries(SimulatedGroup):
     """Hands another body back than it got."""
 
-    def body_ok(self, of: Queue, send: int) -> bool:
+    def body_ok(self, of: Queue, _send: int) -> bool:
         return of[0] == "fed"
 
 

@@ -15,7 +15,7 @@ def test_a_defect_of_the_bank_is_found(defect: Defect) -> None:
     assert ended.judgement.exit_code is ExitCode.DIVERGES
 
 
-@pytest.mark.parametrize("script", dict.fromkeys(defect.script for defect in BANK), ids=lambda script: "")
+@pytest.mark.parametrize("script", dict.fromkeys(defect.script for defect in BANK), ids=repr)
 def test_the_twin_of_a_defect_conforms(script: Script) -> None:
     """The faithful group of each script of the bank conforms."""
     ended = simulated(script).judge()
