@@ -63,7 +63,9 @@ def test_when_a_call_is_finished_for_certain(call: Call, finished_s: float | Non
         ((1, None, 3), 9, (1, 1)),
     ],
 )
-def test_what_a_member_may_remember(ends_s: tuple[float | None, ...], at_s: float, expected: tuple[int, int]) -> None:
+def test_a_member_remembers_the_least_unfinished_offset(
+    ends_s: tuple[float | None, ...], at_s: float, expected: tuple[int, int]
+) -> None:
     """The least offset not finished: a call that is under way holds back all that come after it."""
     progress = Progress(0, None, calls(0, *ends_s))
     assert (progress.least_at(ns(at_s)), progress.most_at(ns(at_s))) == expected

@@ -25,7 +25,7 @@ def accusations(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup
 
 
 @pytest.mark.parametrize("seed", range(DRAWN))
-def test_a_drawn_story_accuses_nobody(seed: int) -> None:
+def test_a_drawn_story_has_no_difference(seed: int) -> None:
     """Members join, leave and die, brokers are paused and killed, listeners fail: no check finds a difference."""
     assert accusations(drawn_script(seed)) == []
 

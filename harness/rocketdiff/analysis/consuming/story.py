@@ -332,57 +332,76 @@ def _numbered(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
         counts[each.send] += 1
 
 
-def _tenures(
-    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life]
-) -> Iterator[Tenure]:
-    """
-    Yield tenures as the sets of owned queues change; the query of a new queue comes just before it is owned.
+_Work = tuple[int, int, QueueOf]
+"""Member, incarnation and queue."""
 
-    A member that asks again has given the queue up and taken it again between two looks at what it owns.
-    """
-    seen: defaultdict[tuple[int, int, QueueOf], list[tuple[int, OffsetEvent, int]]] = defaultdict(list)
-    for row in events:
-        if row["value"] is not None:
-            what = OffsetEvent(row["what"])
-            seen[row["member"], row["incarnation"], _queue(row)].append((row["at_ns"], what, row["value"]))
-    killed = {(life.member, life.incarnation): life.killed_ns for life in lives}
-    began: dict[tuple[int, int, QueueOf], int] = {}
 
-    def over(key: tuple[int, int, QueueOf], until_ns: int | None) -> Iterator[Tenure]:
-        from_ns, own = began.pop(key), sorted(seen[key])
-        until_ns = killed.get(key[:2]) or until_ns
-        queries = [(at_ns, value) for at_ns, what, value in own if what is OffsetEvent.QUERY and value >= NO_OFFSET]
-        # An owned set is a look at the client, so that a question may also be seen up to one look later.
-        first = bisect_right(queries, from_ns + LOOK_NS, key=lambda query: query[0])
-        last = (
-            len(queries) if until_ns is None else bisect_right(queries, until_ns - LOOK_NS, key=lambda query: query[0])
-        )
-        asked: list[tuple[int | None, int | None]] = [queries[first - 1] if first else (None, None)]
-        asked += queries[first:last]
-        begins = [from_ns, *(at_ns for at_ns, _ in queries[first:last])]
-        for (asked_ns, value), begin_ns, end_ns in zip(asked, begins, [*begins[1:], until_ns], strict=True):
-            low = bisect_left(own, asked_ns or begin_ns, key=lambda event: event[0])
-            high = len(own) if end_ns is None else bisect_right(own, end_ns, key=lambda event: event[0])
-            meant = own[low:high]
+class _Seen:
+    """What a member did with the offset of one queue, in the order of time."""
+
+    def __init__(self, events: Iterable[tuple[int, OffsetEvent, int]]) -> None:
+        self._events = sorted(events)
+        self._queries = [each for each in self._events if each[1] is OffsetEvent.QUERY and each[2] >= NO_OFFSET]
+
+    def tenures(self, work: _Work, from_ns: int, until_ns: int | None) -> Iterator[Tenure]:
+        """
+        Yield the tenures while a queue was seen to be owned; its query comes just before.
+
+        An owned set is a look at the client, so that a question may also be seen up to one look later. A member that asks again has
+        given the queue up and taken it again between two looks.
+        """
+        first = bisect_right(self._queries, from_ns + LOOK_NS, key=_instant)
+        last = len(self._queries)
+        if until_ns is not None:
+            last = bisect_right(self._queries, until_ns - LOOK_NS, key=_instant)
+        again = self._queries[first:last]
+        begins = [from_ns, *map(_instant, again)]
+        asked = [self._queries[first - 1] if first else None, *again]
+        for query, begin_ns, end_ns in zip(asked, begins, [*begins[1:], until_ns], strict=True):
+            low = bisect_left(self._events, begin_ns if query is None else query[0], key=_instant)
+            high = len(self._events) if end_ns is None else bisect_right(self._events, end_ns, key=_instant)
+            meant = self._events[low:high]
             yield Tenure(
-                *key,
+                *work,
                 from_ns=begin_ns,
                 until_ns=end_ns,
-                first=value,
-                asked_ns=asked_ns,
+                first=None if query is None else query[2],
+                asked_ns=None if query is None else query[0],
                 updates=tuple((at_ns, offset) for at_ns, what, offset in meant if what is OffsetEvent.UPDATE),
                 is_repaired=any(what is OffsetEvent.FREEZE for _, what, _ in meant),
             )
 
+
+def _instant(event: tuple[int, OffsetEvent, int]) -> int:
+    return event[0]
+
+
+def _tenures(
+    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life]
+) -> Iterator[Tenure]:
+    """Yield tenures as the sets of owned queues change."""
+    rows = [row for row in events if row["value"] is not None]
+    by_work = _grouped(rows, lambda row: (row["member"], row["incarnation"], _queue(row)))
+    seen = {
+        work: _Seen((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own)
+        for work, own in by_work.items()
+    }
+    killed = {(life.member, life.incarnation): life.killed_ns for life in lives}
+    began: dict[_Work, int] = {}
+
+    def over(work: _Work, until_ns: int | None) -> Iterator[Tenure]:
+        ends = [at_ns for at_ns in (killed.get(work[:2]), until_ns) if at_ns is not None]
+        yield from seen.get(work, _Seen(())).tenures(work, began.pop(work), min(ends, default=None))
+
     for row in sorted(owned, key=lambda row: (row["at_ns"], row["member"], row["number"])):
         now = {_queue(queue) for queue in row["queues"]}
         life = (row["member"], row["incarnation"])
-        for key in [key for key in began if key[0] == life[0] and (key[1] != life[1] or key[2] not in now)]:
-            yield from over(key, row["at_ns"])
+        for work in [work for work in began if work[0] == life[0] and (work[1] != life[1] or work[2] not in now)]:
+            yield from over(work, row["at_ns"])
         for queue in sorted(now):
             began.setdefault((*life, queue), row["at_ns"])
-    for key in list(began):
-        yield from over(key, None)
+    for work in list(began):
+        yield from over(work, None)
 
 
 def _sent(events: Iterable[dict[str, Any]]) -> Iterator[Commit]:

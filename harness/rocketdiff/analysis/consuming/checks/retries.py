@@ -152,32 +152,27 @@ def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Deli
         by_times[each.times].append(each)
     taken: Counter[int] = Counter()
     for copy in copies.values():
-        causes, place = by_times[copy.times - 1], taken[copy.times]
+        causes, place = by_times.get(copy.times - 1, []), taken[copy.times]
         taken[copy.times] += 1
         if place >= len(causes):
-            counted = " or ".join(str(times + 1) for times in sorted(by_times) if by_times[times])
-            _note(
-                facts,
-                group,
-                RETRY_OTHER_TIMES,
-                copy,
-                expected=f"{counted} failures counted",
-                observed=f"{copy.times}",
-            )
+            counted = " or ".join(str(times + 1) for times in sorted(by_times))
+            expected, observed = f"{counted} failures counted", f"{copy.times}"
+            _note(facts, group, RETRY_OTHER_TIMES, copy, expected=expected, observed=observed)
             return
-        cause = causes[place]
-        level = cause.delay_level or FIRST_LEVEL + cause.times
-        waited_ns = copy.start_ns - (cause.end_ns or 0)
-        if waited_ns < delay_s(level) * NS_PER_S - EARLY_NS:
-            _note(
-                facts,
-                group,
-                RETRY_EARLY,
-                copy,
-                expected=f"a delay of {delay_s(level)} s (level {level})",
-                observed=f"{waited_ns / NS_PER_MS:.0f} ms after the call ended",
-            )
+        if _is_early(facts, group, causes[place], copy):
             return
+
+
+def _is_early(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery) -> bool:
+    """Note a copy that comes before its delay."""
+    level = cause.delay_level or FIRST_LEVEL + cause.times
+    waited_ns = copy.start_ns - (cause.end_ns or 0)
+    if waited_ns >= delay_s(level) * NS_PER_S - EARLY_NS:
+        return False
+    expected = f"a delay of {delay_s(level)} s (level {level})"
+    observed = f"{waited_ns / NS_PER_MS:.0f} ms after the call ended"
+    _note(facts, group, RETRY_EARLY, copy, expected=expected, observed=observed)
+    return True
 
 
 def _note(
