@@ -27,6 +27,7 @@ REPEATEDLY_PAUSED = Script(
 TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 20_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
+QUICK = Script(work_ms=1, stall_ms=1)
 
 
 class JumpsToTheEnd(SimulatedGroup):
@@ -67,6 +68,14 @@ class CommitsNothingAfterAPause(SimulatedGroup):
     def committed_value(self, work: Working) -> int | None:
         is_over = any(fault.from_ms < self.now for fault in self.script.faults)
         return None if is_over and self.now < self.script.leave_ms else work.remembered
+
+
+class RemembersEarly(SimulatedGroup):
+    """Remembers the offset behind a message as soon as it is received; quick calls end before the next commit."""
+
+    def call(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        self._offset(member, "update", work.of, offset + 1)
+        super().call(member, work, offset, send, times)
 
 
 class CommitsHalf(SimulatedGroup):
@@ -238,6 +247,7 @@ BANK = (
     Defect(CommitsAnotherQueuesOffset, CALM, "offsets.unfinished-committed"),
     Defect(CommitsNothingAtItsLeave, CALM, "offsets.not-at-the-end"),
     Defect(CommitsNothingAfterAPause, PAUSED, "offsets.not-committed"),
+    Defect(RemembersEarly, QUICK, "offsets.unfinished-committed"),
     Defect(CommitsHalf, CALM, "offsets.not-committed"),
     Defect(CommitsAnOldOffset, CALM, "offsets.went-back"),
     Defect(GoesBackAfterAResume, PAUSED, "redelivery.without-cause"),

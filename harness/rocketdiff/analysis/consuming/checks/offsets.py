@@ -6,7 +6,7 @@ the first message that no member may have finished, and not below what a member 
 was down, and a short time after, raises the lower bound later. A member commits queues that it works on, and none else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -50,7 +50,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 
 
 def _observe_sent(facts: GroupFacts, group: GroupStory, known: QueueOffsets, sent: Sequence[Commit]) -> None:
-    """Compare the first commit of each kind with what its own member may remember."""
+    """Note the first commit of a queue that is not its member's, and the first that is above what the member may remember."""
     for commit in sent:
         member = commit.member or 0
         own = known.of_member(member, commit.by_ns + LOOK_NS + NS_PER_S)
@@ -64,11 +64,18 @@ def _observe_sent(facts: GroupFacts, group: GroupStory, known: QueueOffsets, sen
                 observed=f"{commit.value} committed",
             )
             return
-    for commit in sent:
+    for commit in sorted((*sent, *_remembered(known)), key=lambda each: each.by_ns):
         own = known.of_member(commit.member or 0, commit.by_ns + LOOK_NS + NS_PER_S)
         if own is not None and commit.value > (most := own[1].most_at(commit.by_ns)):
             _note_unfinished(facts, group, commit, most)
             return
+
+
+def _remembered(known: QueueOffsets) -> Iterator[Commit]:
+    """Yield what members remember: their next commits, which a quick call ends before."""
+    for tenure, progress in known.tenures:
+        for at_ns, value in progress.updates:
+            yield Commit(tenure.queue, at_ns, value, at_ns, member=tenure.member)
 
 
 def _observe_answers(facts: GroupFacts, group: GroupStory, known: QueueOffsets, answered: Sequence[Commit]) -> None:
