@@ -152,8 +152,13 @@ class Life:
 
     @property
     def gone_ns(self) -> int | None:
-        """When it began to go, None if it stayed."""
+        """When it began to go, None if it stayed or its end is unknown."""
         return self.leave_ns if self.killed_ns is None else self.killed_ns
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True if it was there no more from an unknown instant on."""
+        return self.gone_ns is None and self.ended in ("died", "killed")
 
 
 @dataclass(frozen=True)

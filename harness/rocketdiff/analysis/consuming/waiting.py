@@ -38,6 +38,8 @@ class Waiting:
         stored_ns = self._clock.latest_ns(held.store_ms)
         tenures = [each for each in self._group.tenures_of(held.queue) if each.from_ns < self._until_ns]
         last = max(tenures, key=lambda each: each.from_ns, default=None)
+        if any(life.is_cut_off for life in self._group.lives):
+            return None
         if last is not None and last.covers(self._until_ns - 1):
             until_ns = self._with_an_owner(held.queue, last, stored_ns)
         elif tenures and self._is_anybody_there():
