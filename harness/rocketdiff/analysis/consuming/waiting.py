@@ -4,9 +4,12 @@ Until when the rules let a message wait at the end of its queue: for a member th
 The windows are the baseline's release's. A baseline without rules of its own gets those of the oldest release, which are the longest.
 """
 
+from dataclasses import dataclass
+
 from rocketdiff.analysis.consuming.group_offsets import is_down
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
@@ -15,13 +18,21 @@ from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS, Win
 OLDEST = "4.0.0-incubating"
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A message may wait for then_ns from when it was stored, and from until_ns."""
+
+    until_ns: int
+    then_ns: int
+
+
 class Waiting:
     """Of one group of a case."""
 
     def __init__(self, story: CaseStory, group: GroupStory) -> None:
         trace = story.trace
-        release = trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules
-        self._windows = Windows.of(release or OLDEST, group.settings)
+        self._windows = _windows(trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules, group)
+        self._open: dict[QueueOf, _Open | None] = {}
         self._clock = trace.entry.clock
         self._queues = trace.entry.queues_per_broker + 1
         self._faults = [fault for fault in trace.faults if is_down(fault)]
@@ -32,37 +43,44 @@ class Waiting:
         self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
 
     def too_long_ns(self, held: Held) -> int | None:
-        """Return for how long a message has waited; None if the rules may explain it, or nobody could deliver it."""
+        """Return for how long a message has waited; None if the rules may explain it, or there was no member to deliver it."""
         if self._clock is None or any(fault.healed_ns is None for fault in self._faults):
             return None
+        if held.queue not in self._open:
+            self._open[held.queue] = self._open_for(held.queue)
+        window = self._open[held.queue]
+        if window is None:
+            return None
         stored_ns = self._clock.latest_ns(held.store_ms)
-        tenures = [each for each in self._group.tenures_of(held.queue) if each.from_ns < self._until_ns]
-        last = max(tenures, key=lambda each: each.from_ns, default=None)
-        if any(life.is_cut_off for life in self._group.lives):
-            return None
-        if last is not None and last.covers(self._until_ns - 1):
-            until_ns = self._with_an_owner(held.queue, last, stored_ns)
-        elif tenures and self._is_anybody_there():
-            until_ns = self._without_an_owner(max(each.until_ns or 0 for each in tenures), stored_ns)
-        else:
-            return None
+        until_ns = max(stored_ns, window.until_ns) + window.then_ns
         return self._until_ns - stored_ns if self._until_ns > until_ns + MARGIN_NS else None
 
-    def _with_an_owner(self, queue: QueueOf, tenure: Tenure, stored_ns: int) -> int:
-        """Until when a member may not get a message: a hold, its first pull of the queue, or a fault of the broker."""
-        ends = [stored_ns + HOLD_NS, tenure.from_ns + self._windows.first_delivery() + HOLD_NS]
+    def _open_for(self, queue: QueueOf) -> _Open | None:
+        tenures = [each for each in self._group.tenures_of(queue) if each.from_ns < self._until_ns]
+        last = max(tenures, key=lambda each: each.from_ns, default=None)
+        if last is None or any(life.is_cut_off for life in self._group.lives):
+            return None
+        if last.covers(self._until_ns - 1):
+            return self._with_an_owner(queue, last)
+        if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
+            return self._without_an_owner(max(each.until_ns or 0 for each in tenures))
+        return None
+
+    def _with_an_owner(self, queue: QueueOf, tenure: Tenure) -> _Open:
+        """Until when a member may not get messages: its first pull of the queue, or a fault of the broker; then a hold."""
+        ends = [tenure.from_ns + self._windows.first_delivery()]
         for fault in self._faults:
             if fault.node == queue.broker and fault.healed_ns is not None:
-                down_ns = fault.healed_ns - fault.inject_ns
-                closed = self._may_have_closed(fault)
                 window_ns = self._windows.broker_was_down(
-                    down_ns, was_killed=fault.kind is FaultKind.KILL, may_have_closed=closed
+                    fault.healed_ns - fault.inject_ns,
+                    was_killed=fault.kind is FaultKind.KILL,
+                    may_have_closed=self._may_have_closed(fault),
                 )
-                ends.append(fault.healed_ns + window_ns)
-        return max(ends)
+                ends.append(fault.healed_ns + window_ns - HOLD_NS)
+        return _Open(max(ends), HOLD_NS)
 
-    def _without_an_owner(self, given_up_ns: int, stored_ns: int) -> int:
-        """Until when a queue may be nobody's, with the first pull of its next owner."""
+    def _without_an_owner(self, given_up_ns: int) -> _Open:
+        """Until when a queue may be without an owner; then the first pull of the next one."""
         windows = self._windows
         since_ns = max((at_ns for at_ns in self._changes_ns if at_ns < self._until_ns), default=0)
         is_notified = not self._faults
@@ -74,7 +92,7 @@ class Waiting:
                 ends.append(healed_ns + windows.no_owner_after_a_lost_route())
             if self._may_have_closed(fault):
                 ends.append(healed_ns + windows.no_owner_of_repeated_ids())
-        return max(stored_ns, *ends) + windows.first_delivery() + HOLD_NS
+        return _Open(max(ends), windows.first_delivery() + HOLD_NS)
 
     def _may_have_closed(self, fault: FaultRecord) -> bool:
         """
@@ -95,5 +113,9 @@ class Waiting:
             for each in self._group.deliveries
         )
 
-    def _is_anybody_there(self) -> bool:
-        return any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives)
+
+def _windows(release: str | None, group: GroupStory) -> Windows:
+    try:
+        return Windows.of(release or OLDEST, group.settings)
+    except UsageError:  # a release without rules
+        return Windows.of(OLDEST, group.settings)

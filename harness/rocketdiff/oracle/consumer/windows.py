@@ -40,7 +40,6 @@ _DEFAULT_MS = {
     "heartbeat_broker_interval_ms": 30_000,
     "poll_name_server_interval_ms": 30_000,
     "rebalance_wait_interval_ms": 20_000,
-    "persist_consumer_offset_interval_ms": 5_000,
 }
 """Defaults of every release."""
 
@@ -50,14 +49,13 @@ class Windows:
     """
     The windows of one release with a case's settings of its consumers.
 
-    heartbeat_ns, route_poll_ns, round_ns, persist_ns: periods of the client. pull_failure_ns: from a failed pull to the next.
+    heartbeat_ns, route_poll_ns, round_ns: periods of the client. pull_failure_ns: from a failed pull to the next.
     """
 
     rules: ConsumerRules
     heartbeat_ns: int
     route_poll_ns: int
     round_ns: int
-    persist_ns: int
     pull_failure_ns: int
     round_min_ns: int
 
@@ -72,13 +70,12 @@ class Windows:
         def ns(name: str, default_ms: int) -> int:
             return int(settings.get(name, default_ms)) * NS_PER_MS
 
-        heartbeat_ns, route_poll_ns, round_ns, persist_ns = (ns(name, _DEFAULT_MS[name]) for name in _DEFAULT_MS)
+        heartbeat_ns, route_poll_ns, round_ns = (ns(name, _DEFAULT_MS[name]) for name in _DEFAULT_MS)
         return cls(
             rules,
             heartbeat_ns,
             route_poll_ns,
             round_ns,
-            persist_ns,
             ns("pull_time_delay_when_exception_ms", rules.pull_failure_delay_ms),
             ns("rebalance_min_interval_ms", rules.round_min_interval_ms) if rules.round_min_interval_ms else 0,
         )
@@ -107,10 +104,6 @@ class Windows:
     def no_owner_after_a_lost_route(self) -> int:
         """From the restart of a broker, or of the name servers, whose route the client has lost: a poll, then a round."""
         return self.route_poll_ns + self.round_ns
-
-    def a_paused_member_keeps_its_queues(self) -> int:
-        """From the beginning of its pause: no other member gets its queues before its broker forgets it, and a round."""
-        return FORGOTTEN_NS + self.round_ns
 
     def kept_connection(self, paused_ns: int) -> int:
         """From the resume of a broker, paused for paused_ns, to its queues' messages: it answers the pulls that it holds."""
