@@ -79,10 +79,16 @@ class ArmSummary:
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """The group of one arm: its name and the number of its member processes."""
+    """
+    The group of one arm: its name and the number of its member processes.
+
+    settings: settings and properties of its consumers that the scenario names. is_orderly: its listener is.
+    """
 
     name: str
     members: int
+    settings: dict[str, int | str] = field(default_factory=dict)
+    is_orderly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Dialects of the Java client: one value per behaviour range, composed of parts that are defined by parent and differences."""
 
 from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, compose, dialect_of, releases_of
+from rocketmq_reference.dialects.consumer import consumer_rules_of
 from rocketmq_reference.dialects.flatten import Rule, difference, differing, exchanged, flatten, rules_of
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "RELEASES",
     "Rule",
     "compose",
+    "consumer_rules_of",
     "dialect_of",
     "difference",
     "differing",

@@ -24,7 +24,7 @@ from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
+from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, GroupEntry, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
@@ -66,7 +66,7 @@ class Group:
         self, send: int, at_ms: float, *, kind: str = "fed", offset: int | None = None, times: int = 0, **row: Any
     ) -> None:
         """Add a call with one message; its queue and offset are the message's own unless given."""
-        call = len(self.calls)
+        call = max((row["call"] for row in self.calls), default=-1) + 1
         broker = BROKERS[send % 2]
         common = {"member": row.pop("member", 0), "call": call}
         self.calls.append(
@@ -107,7 +107,9 @@ class Group:
         number = sum(row["member"] == member for row in self.owned) + 1
         self.owned.append({"member": member, "number": number, "incarnation": 1, "at_ns": ns(at_ms), "queues": shown})
 
-    def offset(self, what: str, at_ms: float, broker: str, value: int | None, *, member: int = 0) -> None:
+    def offset(
+        self, what: str, at_ms: float, broker: str, value: int | None, *, member: int = 0, kind: str = "fed"
+    ) -> None:
         number = sum(row["member"] == member for row in self.offsets) + 1
         self.offsets.append(
             {
@@ -116,7 +118,7 @@ class Group:
                 "incarnation": 1,
                 "at_ns": ns(at_ms),
                 "what": what,
-                "kind": "fed",
+                "kind": kind,
                 "broker": broker,
                 "queue_id": 0,
                 "value": value,
@@ -182,6 +184,7 @@ def faithful() -> Group:
     )
     for broker in BROKERS:
         group.offset("query", -1_501, broker, -1)
+        group.offset("query", -1_501, broker, -1, kind="retry")
     group.own(-1_500, "a", "b", "A", "B")
     for send in range(COUNT):
         stored_ms = send * EVERY_MS
@@ -189,7 +192,7 @@ def faithful() -> Group:
             group.deliver(send, stored_ms + 2)
         else:
             group.deliver(send, stored_ms + 2, result="later", delay_level=1)
-            group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 7, times=1)
+            group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 14, times=1)
             group.copy("retry", send, 1)
     for at_ms in range(5_000, END_MS + 1, 5_000):
         for broker in BROKERS:
@@ -203,13 +206,17 @@ def faithful() -> Group:
 
 @dataclass
 class Story:
-    """One case. pauses: of broker-b, (from, for) in ms."""
+    """One case. pauses: of broker-b, (from, for) in ms; faults: further ones, by rows. settings: of the consumers."""
 
     baseline: Group = field(default_factory=faithful)
     candidate: Group = field(default_factory=faithful)
     pauses: tuple[tuple[int, int], ...] = ()
     guards: tuple[Guard, ...] = ()
     checks: tuple[str, ...] = CHECKS
+    faults: list[Row] = field(default_factory=list)
+    count: int = COUNT
+    duration_ms: int = END_MS
+    settings: dict[str, int | str] = field(default_factory=dict)
     held: list[Row] = field(
         default_factory=lambda: [
             {
@@ -229,13 +236,16 @@ class Story:
     def trace(self) -> CaseTrace:
         tables: dict[tuple[TableName, Arm | None], pa.Table] = {
             (TableName.HELD, None): _table(TableName.HELD, self.held),
-            (TableName.FAULTS, None): _table(TableName.FAULTS, map(_pause, self.pauses)),
+            (TableName.FAULTS, None): _table(TableName.FAULTS, self.fault_rows()),
         }
         for number, (arm, group) in enumerate(((Arm.BASELINE, self.baseline), (Arm.CANDIDATE, self.candidate))):
             for name in ("calls", "deliveries", "owned", "offsets", "committed", "returned", "members"):
                 rows = [row | {"arm": number} for row in getattr(group, name)]
                 tables[TableName(name), arm] = _table(TableName(name), rows)
         return CaseTrace("run", {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}, self.entry(), tables)
+
+    def fault_rows(self) -> list[Row]:
+        return [fault_row("broker-b", *pause) for pause in self.pauses] + self.faults
 
     def entry(self) -> CaseEntry:
         return CaseEntry(
@@ -247,8 +257,8 @@ class Story:
             queues_per_broker=1,
             settings=ClientSettings(),
             threads=2,
-            sends_planned=COUNT,
-            duration_s=END_MS / 1_000,
+            sends_planned=self.count,
+            duration_s=self.duration_ms / 1_000,
             plan_digest="",
             checks=self.checks,
             brokers=BROKERS,
@@ -258,6 +268,7 @@ class Story:
             guards=self.guards,
             arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)),
             role=ClientRole.CONSUMER,
+            groups={arm: GroupEntry(f"group-{arm}", 1, self.settings) for arm in Arm},
         )
 
     def manifest(self) -> RunManifest:
@@ -297,12 +308,12 @@ def candidate(change: Callable[[Group], None], **story: Any) -> Story:
     return made
 
 
-def _pause(pause: tuple[int, int]) -> Row:
-    from_ms, for_ms = pause
+def fault_row(node: str, from_ms: int, for_ms: int, *, is_kill: bool = False, episode: int = 0) -> Row:
+    """Return a row of a fault of a broker."""
     return {
-        "episode": 0,
-        "kind": FaultKind.PAUSE.value,
-        "node": "broker-b",
+        "episode": episode,
+        "kind": (FaultKind.KILL if is_kill else FaultKind.PAUSE).value,
+        "node": node,
         "inject_ns": ns(from_ms),
         "injected_ns": ns(from_ms + 1),
         "proven_ns": ns(from_ms + 10),

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.releases.catalogue import client_releases
-from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, releases_of, rules_of
+from rocketmq_reference.dialects import DIALECTS, RELEASES, consumer_rules_of, dialect_of, releases_of, rules_of
 from rocketmq_reference.dialects.client import CLIENT
+from rocketmq_reference.dialects.consumer import CONSUMER
 from rocketmq_reference.dialects.generation import Generation
 from rocketmq_reference.dialects.producer import PRODUCER
 
@@ -37,7 +38,7 @@ def test_the_5_line_leaves_the_4_line_before_its_end() -> None:
     assert dialect_of("5.0.0").parent == "java-4.9.4"
 
 
-@pytest.mark.parametrize("part", [CLIENT, PRODUCER], ids=["client", "producer"])
+@pytest.mark.parametrize("part", [CLIENT, PRODUCER, CONSUMER], ids=["client", "producer", "consumer"])
 def test_each_part_has_its_own_ranges_and_parents(part: tuple[Generation[Any], ...]) -> None:
     """The ranges of a part have neither overlap nor gap; each generation but the first differs from an earlier parent."""
     assert tuple(release for generation in part for release in releases_of(generation)) == RELEASES
@@ -56,5 +57,11 @@ def test_parts_share_no_name_of_a_field() -> None:
 @pytest.mark.parametrize("release", ["3.6.2", "5.3.4", "", "java:5.3.3"])
 def test_an_unknown_release_is_an_error_that_lists_the_known(release: str) -> None:
     """An unknown release is an error that lists the known ones; the nearest is not used."""
-    with pytest.raises(ValueError, match=r"4\.0\.0-incubating.*5\.5\.0"):
-        dialect_of(release)
+    for find in (dialect_of, consumer_rules_of):
+        with pytest.raises(ValueError, match=r"4\.0\.0-incubating.*5\.5\.0"):
+            find(release)
+
+
+def test_previews_consume_as_5_0_0() -> None:
+    """Both previews wait half a second before the first pull of a queue."""
+    assert {consumer_rules_of(release) for release in ("5.0.0-PREVIEW", "5.0.0-ALPHA")} == {consumer_rules_of("5.0.0")}

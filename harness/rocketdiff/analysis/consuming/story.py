@@ -5,21 +5,28 @@ A tenure is the time for which a member works on a queue. It begins and ends whe
 one that the member asked for or was told when it began.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
+from math import inf
 from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.records.consuming import CallResult, OffsetEvent
+from rocketdiff.core.units import NS_PER_S
 from rocketdiff.traces.schema import TableName
 
 FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
 """Results after which a message comes again."""
 
+
+NO_OFFSET = -1
+"""A broker's answer for a group that has committed nothing."""
 
 LOOK_NS = 40_000_000
 """Twice the longest time between two looks at the queues that a client works on."""
@@ -79,7 +86,12 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Tenure:
-    """until_ns: None if it lasted to the end. first: its first offset, None if unknown; -1 if the broker knew none."""
+    """
+    until_ns: None if it lasted to the end. first: its first offset, None if unknown; -1 if the broker knew none.
+
+    asked_ns: when the broker's answer was seen, None if it was not. updates: instants and values that the client remembered.
+    is_repaired: the client corrected an offset that the broker refused.
+    """
 
     member: int
     incarnation: int
@@ -87,6 +99,14 @@ class Tenure:
     from_ns: int
     until_ns: int | None
     first: int | None
+    asked_ns: int | None = None
+    updates: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # long, and said by the rest
+    is_repaired: bool = False
+
+    @property
+    def begin_ns(self) -> int:
+        """The earliest instant at which a message of it may be delivered."""
+        return self.from_ns - LOOK_NS if self.asked_ns is None else min(self.asked_ns, self.from_ns)
 
     def covers(self, at_ns: int) -> bool:
         return self.from_ns <= at_ns and (self.until_ns is None or at_ns < self.until_ns)
@@ -97,12 +117,14 @@ class Commit:
     """
     A committed offset. by_ns: when it was known. member: that sent it, None if the broker was asked.
 
-    end: of the queue then, None if not asked.
+    value: -1 if the broker knew none. asked_ns: when the broker was asked, or it was sent. end: of the queue then, None if not
+    asked.
     """
 
     queue: QueueOf
     by_ns: int
     value: int
+    asked_ns: int
     member: int | None = None
     end: int | None = None
 
@@ -118,7 +140,7 @@ class ReturnedCopy:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One incarnation of a member; leave_ns: None if it did not leave."""
+    """One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed."""
 
     member: int
     incarnation: int
@@ -126,6 +148,17 @@ class Life:
     leave_ns: int | None
     ended: str
     error: str | None
+    killed_ns: int | None = None
+
+    @property
+    def gone_ns(self) -> int | None:
+        """When it began to go, None if it stayed or its end is unknown."""
+        return self.leave_ns if self.killed_ns is None else self.killed_ns
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True if it was there no more from an unknown instant on."""
+        return self.gone_ns is None and self.ended in ("died", "killed")
 
 
 @dataclass(frozen=True)
@@ -133,7 +166,8 @@ class GroupStory:
     """
     One arm's group. No slots, because its views are cached.
 
-    asked: when a member asked a broker for the offset of a queue, with which it begins to work on it, by member and queue.
+    fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
+    asked last without an answer.
     """
 
     arm: Arm
@@ -143,7 +177,10 @@ class GroupStory:
     commits: tuple[Commit, ...]
     returned: tuple[ReturnedCopy, ...] | None
     watched_until_ns: int
-    asked: Mapping[tuple[int, QueueOf], tuple[int, ...]] = field(default_factory=dict)
+    fed_until_ns: int = 0
+    settings: Mapping[str, int | str] = field(default_factory=dict)
+    is_orderly: bool = False
+    unanswered: frozenset[QueueOf] = frozenset()
 
     @cached_property
     def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
@@ -160,25 +197,59 @@ class GroupStory:
 
     @cached_property
     def first_leave_ns(self) -> int:
-        """When the first member began to leave; the end of the watch if none did."""
-        return min((life.leave_ns for life in self.lives if life.leave_ns is not None), default=self.watched_until_ns)
+        """When the first member began to leave for good, after the feed; the end of the watch if none did."""
+        left = (life.leave_ns for life in self.lives if life.leave_ns is not None)
+        return min((at_ns for at_ns in left if at_ns >= self.fed_until_ns), default=self.watched_until_ns)
 
     def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
+        """Return the tenures of a queue in the order of their beginnings."""
         return self._tenures.get(queue, ())
+
+    def tenures_within(self, queue: QueueOf, from_ns: int, to_ns: int) -> Iterator[Tenure]:
+        """Yield the tenures of a queue that had a part in an interval, the latest first."""
+        tenures, ends = self.tenures_of(queue), self._latest_ends.get(queue, ())
+        place = bisect_right(tenures, to_ns, key=lambda tenure: tenure.begin_ns)
+        while place and ends[place - 1] >= from_ns:
+            place -= 1
+            if tenures[place].until_ns is None or (tenures[place].until_ns or 0) >= from_ns:
+                yield tenures[place]
 
     def tenure_at(self, delivery: Delivery) -> Tenure | None:
         """Return the tenure in which a message was delivered; a call may begin just after its queue was given up."""
-        own = [
-            tenure
-            for tenure in self.tenures_of(delivery.queue)
-            if (tenure.member, tenure.incarnation) == (delivery.member, delivery.incarnation)
-            and tenure.from_ns <= delivery.start_ns + LOOK_NS
-        ]
-        return own[-1] if own else None
+        own = self._tenures_by_life.get((delivery.member, delivery.incarnation, delivery.queue), ())
+        place = bisect_right(own, delivery.start_ns, key=lambda tenure: tenure.begin_ns)
+        return own[place - 1] if place else None
+
+    def life_of(self, tenure: Tenure) -> Life | None:
+        return self._lives.get((tenure.member, tenure.incarnation))
+
+    def deliveries_in(self, tenure: Tenure) -> tuple[Delivery, ...]:
+        return self._by_tenure.get(tenure, ())
+
+    @cached_property
+    def _lives(self) -> Mapping[tuple[int, int], Life]:
+        return {(life.member, life.incarnation): life for life in self.lives}
+
+    @cached_property
+    def _by_tenure(self) -> Mapping[Tenure | None, tuple[Delivery, ...]]:
+        return _grouped(self.deliveries, self.tenure_at)
+
+    @cached_property
+    def _tenures_by_life(self) -> Mapping[tuple[int, int, QueueOf], tuple[Tenure, ...]]:
+        found = _grouped(self.tenures, lambda tenure: (tenure.member, tenure.incarnation, tenure.queue))
+        return {key: tuple(sorted(own, key=lambda tenure: tenure.begin_ns)) for key, own in found.items()}
 
     @cached_property
     def _tenures(self) -> Mapping[QueueOf, tuple[Tenure, ...]]:
-        return _grouped(self.tenures, lambda tenure: tenure.queue)
+        return _grouped(sorted(self.tenures, key=lambda tenure: tenure.begin_ns), lambda tenure: tenure.queue)
+
+    @cached_property
+    def _latest_ends(self) -> Mapping[QueueOf, tuple[float, ...]]:
+        """By queue: the latest end of the tenures up to each."""
+        return {
+            queue: tuple(accumulate((inf if each.until_ns is None else each.until_ns for each in own), max))
+            for queue, own in self._tenures.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -209,20 +280,29 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     polls = list(_rows(trace.table(TableName.COMMITTED, arm)))
     events = list(_rows(trace.table(TableName.OFFSETS, arm)))
+    lives = tuple(map(_life, _rows(trace.table(TableName.MEMBERS, arm))))
+    entry, own = trace.entry, trace.entry.groups.get(arm)
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
-    last_ns = max((*seen_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
+    # A round of questions that brought nothing new has no row, but the last one came after the last leave.
+    left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
+    last_ns = max((*seen_ns, *left_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
     return GroupStory(
         arm,
-        tuple(map(_life, _rows(trace.table(TableName.MEMBERS, arm)))),
+        lives,
         deliveries,
-        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events)),
+        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events, lives)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None
         if returned is None
         else tuple(ReturnedCopy(row["place"], row["send"], row["times"]) for row in _rows(returned)),
         last_ns,
-        _grouped_times(events),
+        (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
+        {} if own is None else own.settings,
+        own is not None and own.is_orderly,
+        frozenset(
+            queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
+        ),
     )
 
 
@@ -257,41 +337,89 @@ def _numbered(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
         counts[each.send] += 1
 
 
-def _tenures(owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]]) -> Iterator[Tenure]:
-    """Yield tenures as the sets of owned queues change; the query of a new queue comes just before it is owned."""
-    queries: defaultdict[tuple[int, int, QueueOf], list[tuple[int, int]]] = defaultdict(list)
-    for row in events:
-        if row["what"] == OffsetEvent.QUERY and row["value"] is not None:
-            queries[row["member"], row["incarnation"], _queue(row)].append((row["at_ns"], row["value"]))
-    began: dict[tuple[int, int, QueueOf], int] = {}
+_Work = tuple[int, int, QueueOf]
+"""Member, incarnation and queue."""
 
-    def over(key: tuple[int, int, QueueOf], until_ns: int | None) -> Tenure:
-        from_ns = began.pop(key)
-        # An owned set is a look at the client, so that a question may also be seen up to one look later.
-        asked = [value for at_ns, value in queries[key] if at_ns <= from_ns + LOOK_NS]
-        return Tenure(*key, from_ns=from_ns, until_ns=until_ns, first=asked[-1] if asked else None)
+
+class _Seen:
+    """What a member did with the offset of one queue, in the order of time."""
+
+    def __init__(self, events: Iterable[tuple[int, OffsetEvent, int]]) -> None:
+        self._events = sorted(events)
+        self._queries = [each for each in self._events if each[1] is OffsetEvent.QUERY and each[2] >= NO_OFFSET]
+
+    def tenures(self, work: _Work, from_ns: int, until_ns: int | None) -> Iterator[Tenure]:
+        """
+        Yield the tenures while a queue was seen to be owned; its query comes just before.
+
+        An owned set is a look at the client, so that a question may also be seen up to one look later. A member that asks again has
+        given the queue up and taken it again between two looks.
+        """
+        first = bisect_right(self._queries, from_ns + LOOK_NS, key=_instant)
+        last = len(self._queries)
+        if until_ns is not None:
+            last = bisect_right(self._queries, until_ns - LOOK_NS, key=_instant)
+        again = self._queries[first:last]
+        begins = [from_ns, *map(_instant, again)]
+        asked = [self._queries[first - 1] if first else None, *again]
+        for query, begin_ns, end_ns in zip(asked, begins, [*begins[1:], until_ns], strict=True):
+            low = bisect_left(self._events, begin_ns if query is None else query[0], key=_instant)
+            high = len(self._events) if end_ns is None else bisect_right(self._events, end_ns, key=_instant)
+            meant = self._events[low:high]
+            yield Tenure(
+                *work,
+                from_ns=begin_ns,
+                until_ns=end_ns,
+                first=None if query is None else query[2],
+                asked_ns=None if query is None else query[0],
+                updates=tuple((at_ns, offset) for at_ns, what, offset in meant if what is OffsetEvent.UPDATE),
+                is_repaired=any(what is OffsetEvent.FREEZE for _, what, _ in meant),
+            )
+
+
+def _instant(event: tuple[int, OffsetEvent, int]) -> int:
+    return event[0]
+
+
+def _tenures(
+    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life]
+) -> Iterator[Tenure]:
+    """Yield tenures as the sets of owned queues change."""
+    rows = [row for row in events if row["value"] is not None]
+    by_work = _grouped(rows, lambda row: (row["member"], row["incarnation"], _queue(row)))
+    seen = {
+        work: _Seen((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own)
+        for work, own in by_work.items()
+    }
+    killed = {(life.member, life.incarnation): life.killed_ns for life in lives}
+    began: dict[_Work, int] = {}
+
+    def over(work: _Work, until_ns: int | None) -> Iterator[Tenure]:
+        ends = [at_ns for at_ns in (killed.get(work[:2]), until_ns) if at_ns is not None]
+        yield from seen.get(work, _Seen(())).tenures(work, began.pop(work), min(ends, default=None))
 
     for row in sorted(owned, key=lambda row: (row["at_ns"], row["member"], row["number"])):
         now = {_queue(queue) for queue in row["queues"]}
         life = (row["member"], row["incarnation"])
-        for key in [key for key in began if key[0] == life[0] and (key[1] != life[1] or key[2] not in now)]:
-            yield over(key, row["at_ns"])
+        for work in [work for work in began if work[0] == life[0] and (work[1] != life[1] or work[2] not in now)]:
+            yield from over(work, row["at_ns"])
         for queue in sorted(now):
             began.setdefault((*life, queue), row["at_ns"])
-    for key in list(began):
-        yield over(key, None)
+    for work in list(began):
+        yield from over(work, None)
 
 
 def _sent(events: Iterable[dict[str, Any]]) -> Iterator[Commit]:
     for row in events:
         if row["what"] == OffsetEvent.COMMIT and row["value"] is not None:
-            yield Commit(_queue(row), row["at_ns"], row["value"], member=row["member"])
+            yield Commit(_queue(row), row["at_ns"], row["value"], row["at_ns"], member=row["member"])
 
 
 def _answered(polls: Iterable[dict[str, Any]]) -> Iterator[Commit]:
     for row in polls:
-        if row["answered_ns"] is not None and row["value"] is not None:
-            yield Commit(_queue(row), row["answered_ns"], row["value"], end=row["end"])
+        if row["answered_ns"] is not None:
+            value = NO_OFFSET if row["value"] is None else row["value"]
+            yield Commit(_queue(row), row["answered_ns"], value, row["asked_ns"], end=row["end"])
 
 
 def _held(row: dict[str, Any]) -> Held:
@@ -301,7 +429,13 @@ def _held(row: dict[str, Any]) -> Held:
 
 def _life(row: dict[str, Any]) -> Life:
     return Life(
-        row["member"], row["incarnation"], row["join_start_ns"], row["leave_start_ns"], row["ended"], row["error"]
+        row["member"],
+        row["incarnation"],
+        row["join_start_ns"],
+        row["leave_start_ns"],
+        row["ended"],
+        row["error"],
+        row.get("killed_ns"),
     )
 
 
@@ -311,12 +445,6 @@ def _queue(row: Mapping[str, Any]) -> QueueOf:
 
 def _rows(table: Any) -> Iterator[dict[str, Any]]:
     yield from table.to_pylist()
-
-
-def _grouped_times(events: Iterable[dict[str, Any]]) -> dict[tuple[int, QueueOf], tuple[int, ...]]:
-    queries = [row for row in events if row["what"] == OffsetEvent.QUERY]
-    found = _grouped(queries, lambda row: (row["member"], _queue(row)))
-    return {key: tuple(row["at_ns"] for row in rows) for key, rows in found.items()}
 
 
 def _grouped(items: Iterable[Any], key: Any) -> dict[Any, tuple[Any, ...]]:

@@ -199,7 +199,7 @@ CHECKS = {
         ),
         Check(
             "redelivery",
-            "A message is delivered again only with a cause, and a member begins a queue where the group stopped.",
+            "A message is delivered again only with a cause, and a member begins a queue where the group stopped and leaves nothing out.",
             Concern.MESSAGES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
@@ -213,7 +213,7 @@ CHECKS = {
         ),
         Check(
             "offsets",
-            "What is committed is finished, and what is finished is committed when the member leaves.",
+            "What is committed is finished, and what is finished is committed in time, by the member that works on the queue.",
             Concern.MESSAGES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,

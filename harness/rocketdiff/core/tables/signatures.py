@@ -356,16 +356,34 @@ BEGAN_ABOVE = Signature(
     "redelivery",
     "a member of {subject} begins a queue behind messages that nobody has consumed",
 )
+LEFT_OUT = Signature(
+    "redelivery.gap", "redelivery", "a member of {subject} leaves out a message of a queue it works on"
+)
+AFTER_GIVING_UP = Signature(
+    "redelivery.after-giving-up", "redelivery", "a member of {subject} delivers messages of a queue it has given up"
+)
 UNFINISHED_COMMITTED = Signature(
     "offsets.unfinished-committed", "offsets", "{subject} commits an offset above a message that it has not finished"
 )
-NOT_COMMITTED = Signature(
-    "offsets.not-committed", "offsets", "{subject} leaves its group without committing what it has consumed"
+NOT_COMMITTED = Signature("offsets.not-committed", "offsets", "{subject} does not commit in time what it has consumed")
+NOT_AT_THE_END = Signature(
+    "offsets.not-at-the-end", "offsets", "{subject} leaves its group without committing what it has consumed"
+)
+COMMITTED_BY_ANOTHER = Signature(
+    "offsets.committed-by-another", "offsets", "a member of {subject} commits an offset of a queue it does not work on"
 )
 WENT_BACK = Signature("offsets.went-back", "offsets", "an offset that {subject} has committed goes back")
 RETRY_MISSING = Signature("retries.missing", "retries", "a message that failed at {subject} never comes back")
 RETRY_TOO_OFTEN = Signature(
     "retries.too-many", "retries", "a message that failed at {subject} comes back more than once"
+)
+DEAD_TOO_EARLY = Signature(
+    "retries.dead-too-early",
+    "retries",
+    "a message is in the dead letters of {subject} before it has failed often enough",
+)
+DEAD_TOO_LATE = Signature(
+    "retries.dead-too-late", "retries", "a message comes back to {subject} though it has failed as often as it may"
 )
 RETRY_EARLY = Signature("retries.early", "retries", "a message that failed at {subject} comes back before its delay")
 RETRY_OTHER_TIMES = Signature(

@@ -14,8 +14,11 @@ GroupObserver = Callable[[CaseStory, GroupFacts], None]
 
 GroupCheck = CheckCode[GroupObserver, None]
 
-JUDGED = "judged"
-"""Tally of what a check has looked at."""
+JUDGED, UNDECIDED = "judged", "undecided"
+"""Tallies: what a check has looked at, and how much of it the rules leave open."""
+
+MOST_UNDECIDED = 1 / 20
+"""Share of what was looked at that may stay undecided in a decisive case, as for producers."""
 
 
 def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
@@ -30,6 +33,11 @@ def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
         return facts.evidence(check, Standing.INVALID, reason)
     seen = {arm: facts.n(check, JUDGED, arm=str(arm)) for arm in Arm}
     standing, reason = standing_with(facts, seen, lacking)
+    for arm, judged in seen.items():
+        undecided = facts.n(check, UNDECIDED, arm=str(arm))
+        if standing is Standing.DECISIVE and undecided > judged * MOST_UNDECIDED:
+            standing = Standing.INDECISIVE
+            reason = f"the rules leave {undecided} of {judged} open for {facts.subjects[arm]}"
     return facts.evidence(check, standing, reason, decisions=sum(seen.values()))
 
 

@@ -1,124 +1,160 @@
 """
-Is what is committed finished, and is what is finished committed in the end?
+Is what is committed finished, and is what is finished committed in time?
 
-An offset covers every message below it. A message is finished when the listener's call has ended, whatever its result: a failed
-one is handed back. Calls that had ended a second before a member began to leave are committed by its leave; a commit on the way
-when a broker was down says nothing.
+An offset covers every message below it. What a broker answers must lie within the bounds of ``oracle.consumer.committed``: not above
+the first message that no member may have finished, and not below what a member that persists has certainly finished. A broker that
+was down, and a short time after, raises the lower bound later. A member commits queues that it works on, and none else.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
-from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.checks.retries import BOTH_WAYS_NS
+from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.story import CaseStory, Commit, Delivery, GroupStory, QueueOf
+from rocketdiff.analysis.consuming.group_offsets import QueueOffsets, queue_offsets, rises_only
+from rocketdiff.analysis.consuming.story import LOOK_NS, CaseStory, Commit, Delivery, GroupStory, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.core.tables.signatures import NOT_COMMITTED, UNFINISHED_COMMITTED, WENT_BACK
+from rocketdiff.core.tables.signatures import (
+    COMMITTED_BY_ANOTHER,
+    NOT_AT_THE_END,
+    NOT_COMMITTED,
+    UNFINISHED_COMMITTED,
+    WENT_BACK,
+)
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.committed import TRANSIT_NS
 
 NAME = "offsets"
 
-PROCESSED_NS = NS_PER_S
-"""A client remembers a result at once; on a busy machine its thread may wait for a core."""
-
-SETTLED_NS = 10 * NS_PER_S
-"""One-way commits wait in the sockets of a broker that was down, and may be read in another order for a moment."""
+AFTER_GIVING_UP_NS = 5 * NS_PER_S
+"""A member gives a queue up, then commits it: at a broker that is down after up to 3 s for the connection, on a busy machine later."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     for group in story.groups.values():
-        for queue, deliveries in group.by_queue.items():
+        for queue in sorted({*group.by_queue, *group.commits_by_queue}):
             commits = group.commits_by_queue.get(queue, ())
+            answered = sorted((each for each in commits if each.member is None), key=lambda each: each.asked_ns)
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(commits))
-            _observe_unfinished(facts, group, queue, deliveries, commits)
-            answered = [each for each in commits if each.member is None]
             _observe_order(story, facts, group, queue, answered)
-            _observe_end(story, facts, group, queue, deliveries, answered)
+            known = queue_offsets(story, group, queue)
+            if known is None:
+                facts.count(NAME, str(group.arm), "", UNDECIDED, n=len(commits))
+                continue
+            _observe_sent(facts, group, known, [each for each in commits if each.member is not None])
+            _observe_answers(facts, group, known, answered)
+            _observe_end(story, facts, group, known, answered)
 
 
-def _observe_unfinished(
-    facts: GroupFacts, group: GroupStory, queue: QueueOf, deliveries: tuple[Delivery, ...], commits: tuple[Commit, ...]
-) -> None:
-    """Note the first commit that covers a message whose call had not ended."""
-    for commit in commits:
-        covered = [each for each in deliveries if each.queue_offset < commit.value]
-        ended = {each.queue_offset for each in covered if each.is_finished_by(commit.by_ns)}
-        early = next((each for each in covered if each.queue_offset not in ended), None)
-        if early is None:
-            continue
-        state = "not yet been received" if early.start_ns > commit.by_ns else "not ended"
+def _observe_sent(facts: GroupFacts, group: GroupStory, known: QueueOffsets, sent: Sequence[Commit]) -> None:
+    """Note the first commit of a queue that is not its member's, and the first that is above what the member may remember."""
+    for commit in sent:
+        member = commit.member or 0
+        own = known.of_member(member, commit.by_ns + LOOK_NS + NS_PER_S)
+        tenure = None if own is None else own[0]
+        if tenure is None or (tenure.until_ns is not None and commit.by_ns > tenure.until_ns + AFTER_GIVING_UP_NS):
+            facts.differ(
+                COMMITTED_BY_ANOTHER,
+                group,
+                at_ns=commit.by_ns,
+                expected=f"no commit for {commit.queue} by member {member}, which does not work on it",
+                observed=f"{commit.value} committed",
+            )
+            return
+    for commit in sorted((*sent, *_remembered(known)), key=lambda each: each.by_ns):
+        own = known.of_member(commit.member or 0, commit.by_ns + LOOK_NS + NS_PER_S)
+        if own is not None and commit.value > (most := own[1].most_at(commit.by_ns)):
+            _note_unfinished(facts, group, commit, most)
+            return
+
+
+def _remembered(known: QueueOffsets) -> Iterator[Commit]:
+    """Yield what members remember: their next commits, which a quick call ends before."""
+    for tenure, progress in known.tenures:
+        for at_ns, value in progress.updates:
+            yield Commit(tenure.queue, at_ns, value, at_ns, member=tenure.member)
+
+
+def _observe_answers(facts: GroupFacts, group: GroupStory, known: QueueOffsets, answered: Sequence[Commit]) -> None:
+    """Compare a broker's answers with the bounds; one that is too low may have been read just before the next commit."""
+    bounds = known.bounds_at([*(each.asked_ns for each in answered), *(each.by_ns for each in answered)])
+    above = next((each for each in answered if each.value > bounds[each.by_ns].most), None)
+    if above is not None:
+        _note_unfinished(facts, group, above, bounds[above.by_ns].most)
+    last_leave_ns = max((life.leave_ns for life in group.lives if life.leave_ns is not None), default=None)
+    in_course = (each for each in answered if last_leave_ns is None or each.asked_ns < last_leave_ns)
+    below = next((each for each in in_course if max(each.value, 0) < bounds[each.asked_ns].least), None)
+    if below is not None:
         facts.differ(
-            UNFINISHED_COMMITTED,
+            NOT_COMMITTED,
             group,
-            at_ns=commit.by_ns,
-            send=early.send,
-            delivery=early,
-            expected=f"at most {early.queue_offset} committed for {queue}",
-            observed=f"{commit.value}, when the call with offset {early.queue_offset} had {state}",
+            at_ns=below.by_ns,
+            expected=f"at least {bounds[below.asked_ns].least} committed for {below.queue}, finished long enough ago",
+            observed=f"{max(below.value, 0)}",
         )
-        return
+
+
+def _note_unfinished(facts: GroupFacts, group: GroupStory, commit: Commit, most: int) -> None:
+    early = _delivery_at(group.by_queue, commit.queue, most)
+    state = "not yet been received" if early is None or early.start_ns > commit.by_ns else "not ended"
+    facts.differ(
+        UNFINISHED_COMMITTED,
+        group,
+        at_ns=commit.by_ns,
+        send=None if early is None else early.send,
+        delivery=early,
+        expected=f"at most {most} committed for {commit.queue}",
+        observed=f"{commit.value}, when offset {most} had {state}",
+    )
+
+
+def _delivery_at(by_queue: Mapping[QueueOf, tuple[Delivery, ...]], queue: QueueOf, offset: int) -> Delivery | None:
+    return next((each for each in by_queue.get(queue, ()) if each.queue_offset == offset), None)
 
 
 def _observe_order(
-    story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf, answered: list[Commit]
+    story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf, answered: Sequence[Commit]
 ) -> None:
+    """Note where an offset goes back that one member alone can have written; it remembers no lower one."""
     for before, after in pairwise(answered):
-        is_disturbed = any(
-            fault.node == queue.broker
-            and fault.inject_ns <= after.by_ns
-            and (fault.healed_ns is None or before.by_ns <= fault.healed_ns + SETTLED_NS)
-            for fault in story.trace.faults
-        )
-        owners = {each.member for each in group.tenures_of(queue) if each.from_ns <= after.by_ns}
-        if after.value < before.value and not is_disturbed and len(owners) == 1:
+        if after.value >= before.value:
+            continue
+        if rises_only(story, group, queue, before.asked_ns, after.by_ns):
             facts.differ(
                 WENT_BACK,
                 group,
                 at_ns=after.by_ns,
                 expected=f"at least {before.value} committed for {queue}, as before",
-                observed=f"{after.value}, {(after.by_ns - before.by_ns) / NS_PER_MS:.0f} ms later",
+                observed=f"{max(after.value, 0)}, {(after.by_ns - before.by_ns) / NS_PER_MS:.0f} ms later",
             )
 
 
 def _observe_end(
-    story: CaseStory,
-    facts: GroupFacts,
-    group: GroupStory,
-    queue: QueueOf,
-    deliveries: tuple[Delivery, ...],
-    answered: list[Commit],
+    story: CaseStory, facts: GroupFacts, group: GroupStory, known: QueueOffsets, answered: Sequence[Commit]
 ) -> None:
-    """Compare the last answer with what had certainly been finished when the last member began to leave."""
+    """
+    Compare the last answer with what had certainly been finished when each member began to leave.
+
+    A round of questions that brought nothing new is left out, so the last answer is also that of the last question, after all had left.
+    """
     left = [life.leave_ns for life in group.lives if life.ended == "left" and life.leave_ns is not None]
-    if not left or not answered or len(left) < len(group.lives) or answered[-1].by_ns < max(left):
+    if not answered or len(left) < len(group.lives) or answered[-1].queue in group.unanswered:
         return
-    tenures = group.tenures_of(queue)
-    last = max(tenures, key=lambda each: each.from_ns, default=None)
-    if last is None or any(fault.healed_ns is None for fault in story.trace.faults):
+    over_ns = max(*left, answered[-1].asked_ns, 0) + TRANSIT_NS
+    if any(fault.healed_ns is None for fault in story.trace.faults):
         return
-    leave_ns = next(life.leave_ns for life in group.lives if life.member == last.member and life.leave_ns is not None)
-    own = [each for each in deliveries if group.tenure_at(each) == last]
-    finished = [each.queue_offset for each in own if _is_processed(each, leave_ns)]
-    open_offsets = [each.queue_offset for each in own if not _is_processed(each, leave_ns)]
-    if not finished:
-        return
-    least = min([max(finished) + 1, *open_offsets])
-    if answered[-1].value < least:
+    least = known.bounds_at([over_ns])[over_ns].least
+    if max(answered[-1].value, 0) < least:
         facts.differ(
-            NOT_COMMITTED,
+            NOT_AT_THE_END,
             group,
-            at_ns=leave_ns,
-            expected=f"at least {least} committed for {queue} when the group has left",
-            observed=f"{answered[-1].value}",
+            at_ns=max(left),
+            expected=f"at least {least} committed for {answered[-1].queue} when the group has left",
+            observed=f"{max(answered[-1].value, 0)}",
         )
-
-
-def _is_processed(each: Delivery, leave_ns: int) -> bool:
-    """True if a call had ended so long before a leave that its result was certainly carried out."""
-    return each.is_finished_by(leave_ns - (BOTH_WAYS_NS if each.has_failed else PROCESSED_NS))
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -1,52 +1,78 @@
 """
-Is a message delivered again only with a cause, and does a member begin a queue where the group stopped?
+Is a message delivered again only with a cause, and does a member begin a queue where the group stopped, and leave nothing out?
 
-In one tenure an offset comes again only after its listener has failed. A tenure begins at the offset that its broker answered: not
-below one that the broker had answered before, and not above a message that no call had received. A killed broker may lose
-offsets that it had not written, so nothing is said about its queues.
+In one tenure an offset comes again only after its listener has failed and both ways of its hand-back as well: then after 5 s, with one
+failure more. A tenure begins at the offset that its broker answered: not below what the group has certainly committed, and not above what
+it may have committed. A killed broker may forget what it had not written. Within a tenure every offset is delivered.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from itertools import pairwise
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
-from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.group_offsets import QueueOffsets, first_of, queue_offsets, rises_only
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, Tenure
 from rocketdiff.core.answers.evidence import Evidence
-from rocketdiff.core.tables.fault import FaultKind
-from rocketdiff.core.tables.signatures import BEGAN_ABOVE, BEGAN_BELOW, DELIVERED_AGAIN_WITHOUT_CAUSE
-from rocketdiff.core.units import NS_PER_MS
+from rocketdiff.core.tables.signatures import (
+    AFTER_GIVING_UP,
+    BEGAN_ABOVE,
+    BEGAN_BELOW,
+    DELIVERED_AGAIN_WITHOUT_CAUSE,
+    LEFT_OUT,
+)
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.finishing import LOCAL_RETRY_NS
 
 NAME = "redelivery"
 
-ASKED_BEFORE_NS = 1_000_000_000
-"""A member asks for its first offset shortly before it is seen to own the queue, on a busy machine up to a second."""
+ASKED_BEFORE_NS = NS_PER_S
+"""The answer to a member's question is seen up to this long after its broker gave it, on a busy machine."""
+
+BEGUN_NS = NS_PER_S
+"""Calls of a queue begin in the order of their offsets, but for threads that wait for a core."""
+
+EARLY_NS = 100_000_000
+"""Clocks and timers of a client, for its own delays."""
+
+GIVEN_UP_NS = 2 * NS_PER_S
+"""A thread that has looked whether the queue is still its member's may wait for a core before it calls the listener."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     for group in story.groups.values():
-        for queue, deliveries in group.by_queue.items():
-            facts.count(NAME, str(group.arm), "", JUDGED, n=len(deliveries))
-            _observe_repeats(facts, group, deliveries)
-            if not any(fault.kind is FaultKind.KILL and fault.node == queue.broker for fault in story.trace.faults):
-                for tenure in group.tenures_of(queue):
-                    _observe_beginning(story, facts, group, queue, tenure)
+        for queue in sorted({*group.by_queue, *(tenure.queue for tenure in group.tenures)}):
+            facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.by_queue.get(queue, ())))
+            _observe_queue(story, facts, group, queue)
+
+
+def _observe_queue(story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf) -> None:
+    for tenure in group.tenures_of(queue):
+        deliveries = group.deliveries_in(tenure)
+        _observe_repeats(facts, group, deliveries)
+        _observe_late(facts, group, tenure, deliveries)
+        if not tenure.is_repaired:
+            _observe_gaps(facts, group, tenure, deliveries)
+            _observe_first(facts, group, tenure, deliveries)
+    known = queue_offsets(story, group, queue)
+    if known is None:
+        facts.count(NAME, str(group.arm), "", UNDECIDED, n=len(group.by_queue.get(queue, ())))
+    else:
+        _observe_beginnings(story, facts, group, queue, known)
 
 
 def _observe_repeats(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
-    seen: defaultdict[tuple[Tenure | None, int], list[Delivery]] = defaultdict(list)
+    by_offset: defaultdict[int, list[Delivery]] = defaultdict(list)
     for each in deliveries:
-        seen[group.tenure_at(each), each.queue_offset].append(each)
-    for (tenure, offset), same in seen.items():
+        by_offset[each.queue_offset].append(each)
+    for offset, same in by_offset.items():
         for before, again in pairwise(same):
-            if tenure is None or (before.has_failed and before.is_finished_by(again.start_ns)):
+            if _is_local_retry(group, before, again):
                 continue
-            asked = group.asked.get((again.member, again.queue), ())
-            if any(before.start_ns <= at_ns <= again.start_ns for at_ns in asked):
-                continue  # it gave the queue up and got it again between two looks at what it owns
             ended = "has not ended" if before.result is None else f"ended with {before.result}"
             facts.differ(
                 DELIVERED_AGAIN_WITHOUT_CAUSE,
@@ -59,40 +85,105 @@ def _observe_repeats(facts: GroupFacts, group: GroupStory, deliveries: tuple[Del
             )
 
 
-def _observe_beginning(story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf, tenure: Tenure) -> None:
-    if tenure.first is None or tenure.first < 0:
+def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> bool:
+    if before.end_ns is None or not before.has_failed or again.times != before.times + 1:
+        return False
+    least_ns = 0 if group.is_orderly else LOCAL_RETRY_NS - EARLY_NS
+    return again.start_ns - before.end_ns >= least_ns
+
+
+def _observe_late(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveries: tuple[Delivery, ...]) -> None:
+    if tenure.until_ns is None:
         return
-    before = [
-        each.value
-        for each in group.commits_by_queue.get(queue, ())
-        if each.member is None and each.by_ns < tenure.from_ns - ASKED_BEFORE_NS
-    ]
-    if before and tenure.first < max(before):
+    late = next((each for each in deliveries if each.start_ns > tenure.until_ns + GIVEN_UP_NS), None)
+    if late is not None:
         facts.differ(
-            BEGAN_BELOW,
+            AFTER_GIVING_UP,
             group,
-            at_ns=tenure.from_ns,
-            expected=f"member {tenure.member} to begin {queue} at {max(before)} or above, as its broker had answered",
-            observed=f"it began at {tenure.first}",
+            at_ns=late.start_ns,
+            send=late.send,
+            delivery=late,
+            expected=f"no delivery from {tenure.queue} by member {tenure.member}, which has given it up",
+            observed=f"one {(late.start_ns - tenure.until_ns) / NS_PER_MS:.0f} ms after that",
         )
-    received = {each.queue_offset for each in group.by_queue.get(queue, ()) if each.start_ns <= tenure.from_ns}
-    skipped = next(
-        (
-            held
-            for held in (story.held or {}).get(queue, ())
-            if held.queue_offset < tenure.first and held.queue_offset not in received
-        ),
-        None,
+
+
+def _observe_gaps(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveries: tuple[Delivery, ...]) -> None:
+    """Note offsets that are left out between two that were delivered, the one above long before the tenure was over."""
+    began: dict[int, Delivery] = {}
+    for each in deliveries:
+        began.setdefault(each.queue_offset, each)
+    for before, after in pairwise(sorted(began)):
+        if after == before + 1 or _is_cut_off(group, tenure, began[after]):
+            continue
+        facts.differ(
+            LEFT_OUT,
+            group,
+            at_ns=began[after].start_ns,
+            expected=f"offset {before + 1} of {tenure.queue} after {before}, by member {tenure.member}",
+            observed=f"the next is {after}",
+        )
+
+
+def _observe_first(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveries: tuple[Delivery, ...]) -> None:
+    """Compare the first offset that a member delivers with the one at which it must begin."""
+    asked = first_of(group, tenure)
+    if asked is None or not deliveries:
+        return
+    first = min(deliveries, key=lambda each: each.queue_offset)
+    if first.queue_offset < asked:
+        _note_below(facts, group, tenure, asked, first.queue_offset, "as its broker had answered")
+    elif first.queue_offset > asked and not _is_cut_off(group, tenure, first):
+        _note_above(facts, group, tenure, asked, first.queue_offset, None)
+
+
+def _is_cut_off(group: GroupStory, tenure: Tenure, at: Delivery) -> bool:
+    """True if a tenure was over so soon after a call that an earlier one may not have begun."""
+    life = group.life_of(tenure)
+    ends = [tenure.until_ns, None if life is None else life.gone_ns, group.watched_until_ns]
+    return min(end_ns for end_ns in ends if end_ns is not None) < at.start_ns + BEGUN_NS
+
+
+def _observe_beginnings(
+    story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf, known: QueueOffsets
+) -> None:
+    """Compare the offset that each tenure was answered with what the group may have committed, and was seen to, then."""
+    asked = [(tenure, progress.first) for tenure, progress in known.tenures if tenure.asked_ns is not None]
+    instants = [(tenure.asked_ns or 0) - before_ns for tenure, _ in asked for before_ns in (1, ASKED_BEFORE_NS)]
+    bounds = known.bounds_at(instants)
+    answers = [each for each in group.commits_by_queue.get(queue, ()) if each.member is None]
+    for tenure, first in asked:
+        at_ns = tenure.asked_ns or 0
+        least, most = bounds[at_ns - ASKED_BEFORE_NS].least, bounds[at_ns - 1].most
+        seen = bisect_left(answers, at_ns - ASKED_BEFORE_NS, key=lambda each: each.by_ns)
+        if seen and rises_only(story, group, queue, answers[seen - 1].asked_ns, at_ns, besides=tenure):
+            least = max(least, answers[seen - 1].value)
+        if first < least:
+            _note_below(facts, group, tenure, least, first, "which was committed")
+        elif tenure.first is not None and tenure.first > most:
+            held = next((each for each in (story.held or {}).get(tenure.queue, ()) if each.queue_offset == most), None)
+            _note_above(facts, group, tenure, most, tenure.first, None if held is None else held.send)
+
+
+def _note_below(facts: GroupFacts, group: GroupStory, tenure: Tenure, least: int, seen: int, why: str) -> None:
+    facts.differ(
+        BEGAN_BELOW,
+        group,
+        at_ns=tenure.from_ns,
+        expected=f"member {tenure.member} to begin {tenure.queue} at {least} or above, {why}",
+        observed=f"it began at {seen}",
     )
-    if skipped is not None:
-        facts.differ(
-            BEGAN_ABOVE,
-            group,
-            at_ns=tenure.from_ns,
-            send=skipped.send,
-            expected=f"member {tenure.member} to begin {queue} at {skipped.queue_offset} or below: no call had received it",
-            observed=f"it began at {tenure.first}",
-        )
+
+
+def _note_above(facts: GroupFacts, group: GroupStory, tenure: Tenure, most: int, seen: int, send: int | None) -> None:
+    facts.differ(
+        BEGAN_ABOVE,
+        group,
+        at_ns=tenure.from_ns,
+        send=send,
+        expected=f"member {tenure.member} to begin {tenure.queue} at {most} or below: nobody has finished that offset",
+        observed=f"it began at {seen}",
+    )
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
-from rocketdiff.analysis.consuming.checks.delivered import LONGEST_HOLD_S
 from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.windows import HOLD_NS
 
 NAME = "resume-time"
 
@@ -42,7 +41,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 if each.start_ns >= fault.heal_ns
             ]
             until_ns = min(begun, default=group.watched_until_ns)
-            took_ns = max(until_ns - fault.heal_ns, int(LONGEST_HOLD_S * NS_PER_S))
+            took_ns = max(until_ns - fault.heal_ns, HOLD_NS)
             ended = Ending.FAILOVER if begun else Ending.OPEN
             facts.note(OutageValue(NAME, FIRST.sample, str(group.arm), fault.episode, took_ns, len(begun), ended))
 

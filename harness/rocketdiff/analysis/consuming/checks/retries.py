@@ -6,26 +6,38 @@ letters when it has failed too often. Its next delivery shows one failure more. 
 itself, so that there may be two copies, with another delay; then only a copy that is missing counts.
 """
 
-from itertools import pairwise
+from collections import Counter, defaultdict
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, ReturnedCopy
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, ReturnedCopy
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.sends.message import delay_s
-from rocketdiff.core.tables.signatures import RETRY_EARLY, RETRY_MISSING, RETRY_OTHER_TIMES, RETRY_TOO_OFTEN
+from rocketdiff.core.tables.signatures import (
+    DEAD_TOO_EARLY,
+    DEAD_TOO_LATE,
+    RETRY_EARLY,
+    RETRY_MISSING,
+    RETRY_OTHER_TIMES,
+    RETRY_TOO_OFTEN,
+    Signature,
+)
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS
 
 NAME = "retries"
 
 FIRST_LEVEL = 3
 """Level of a first retry whose listener asks for none; each further one is one higher."""
 
-BOTH_WAYS_NS = 8 * NS_PER_S
-"""Longest time of a hand-back: 5 s for the broker, 3 s for the client's own send."""
+DEFAULT_MOST = 16
+"""Retries of a message whose group has no setting for it."""
+
+DEAD, AT_ONCE = "dead", -1
+"""Place of a copy that does not come back, and the delay level that asks for it."""
 
 EARLY_NS = 100_000_000
 """A broker looks for due messages ten times a second."""
@@ -38,14 +50,56 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         for copy in group.returned or ():
             if copy.send is not None:
                 copies.setdefault(copy.send, []).append(copy)
+        most = most_reconsume_times(group)
         for send, deliveries in group.by_send.items():
             failed = [each for each in deliveries if each.has_failed]
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(failed))
             if not failed:
                 continue
             _observe_missing(facts, group, deliveries, None if group.returned is None else copies.get(send, []))
+            _observe_dead(facts, group, deliveries, copies.get(send, []), most)
             if not _may_be_doubled(story, failed):
-                _observe_chain(facts, group, deliveries)
+                _observe_copies(facts, group, deliveries)
+
+
+def most_reconsume_times(group: GroupStory) -> int:
+    """Return how often a message may come back (getMaxReconsumeTimes of a concurrent listener)."""
+    configured = int(group.settings.get("max_reconsume_times", -1))
+    return DEFAULT_MOST if configured == -1 else configured
+
+
+def _observe_dead(
+    facts: GroupFacts,
+    group: GroupStory,
+    deliveries: tuple[Delivery, ...],
+    copies: list[ReturnedCopy],
+    most: int,
+) -> None:
+    """Compare the failures of a message with where its copies are. A level of -1 sends it to the dead letters at once."""
+    last = deliveries[-1]
+    again = next((each for each in deliveries if each.queue.kind is TopicKind.RETRY and each.times > most), None)
+    if again is not None:
+        facts.differ(
+            DEAD_TOO_LATE,
+            group,
+            at_ns=again.start_ns,
+            send=again.send,
+            delivery=again,
+            expected=f"message {again.send} in the dead letters after {most} retries",
+            observed=f"a delivery with {again.times} failures counted",
+        )
+    elif any(copy.place == DEAD for copy in copies) and not any(
+        each.has_failed and (each.times >= most or each.delay_level == AT_ONCE) for each in deliveries
+    ):
+        facts.differ(
+            DEAD_TOO_EARLY,
+            group,
+            at_ns=last.end_ns or last.start_ns,
+            send=last.send,
+            delivery=last,
+            expected=f"message {last.send} in the dead letters after {most} retries",
+            observed=f"it is there after {last.times}",
+        )
 
 
 def _observe_missing(
@@ -54,8 +108,11 @@ def _observe_missing(
     last = deliveries[-1]
     if not last.has_failed or last.end_ns is None or copies is None:
         return
-    is_cut_off = last.end_ns > group.first_leave_ns - BOTH_WAYS_NS
-    if is_cut_off or any(copy.times > last.times or copy.place == "dead" for copy in copies):
+    tenure = group.tenure_at(last)
+    given_up_ns = None if tenure is None else tenure.until_ns
+    over_ns = min(at_ns for at_ns in (group.first_leave_ns, given_up_ns) if at_ns is not None)
+    is_cut_off = last.end_ns > over_ns - BOTH_WAYS_NS
+    if is_cut_off or any(copy.times > last.times or copy.place == DEAD for copy in copies):
         return
     facts.differ(
         RETRY_MISSING,
@@ -68,45 +125,60 @@ def _observe_missing(
     )
 
 
-def _observe_chain(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
-    for before, after in pairwise(deliveries):
-        if after.queue.kind is not TopicKind.RETRY or before.end_ns is None:
-            continue
-        if not before.has_failed:
-            facts.differ(
-                RETRY_TOO_OFTEN,
-                group,
-                at_ns=after.start_ns,
-                send=after.send,
-                delivery=after,
-                expected=f"no further delivery after a call that ended with {before.result}",
-                observed=f"one from the retry topic, {after.times} failures counted",
-            )
+def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
+    """
+    Find for each copy a failure with one less counted.
+
+    A message may fail again after a change of owners, so that there may be several chains of copies; each failure makes one.
+    """
+    copies: dict[tuple[QueueOf, int], Delivery] = {}
+    for each in deliveries:
+        if each.queue.kind is TopicKind.RETRY:
+            copies.setdefault((each.queue, each.queue_offset), each)
+    failed = sorted((each for each in deliveries if each.has_failed), key=lambda each: each.end_ns or 0)
+    if len(copies) > len(failed):
+        extra = list(copies.values())[-1]
+        _note(
+            facts,
+            group,
+            RETRY_TOO_OFTEN,
+            extra,
+            expected=f"no further delivery after {len(failed)} calls that failed",
+            observed=f"one from the retry topic, {extra.times} failures counted",
+        )
+        return
+    by_times: defaultdict[int, list[Delivery]] = defaultdict(list)
+    for each in failed:
+        by_times[each.times].append(each)
+    taken: Counter[int] = Counter()
+    for copy in copies.values():
+        causes, place = by_times.get(copy.times - 1, []), taken[copy.times]
+        taken[copy.times] += 1
+        if place >= len(causes):
+            counted = " or ".join(str(times + 1) for times in sorted(by_times))
+            expected, observed = f"{counted} failures counted", f"{copy.times}"
+            _note(facts, group, RETRY_OTHER_TIMES, copy, expected=expected, observed=observed)
             return
-        if after.times != before.times + 1:
-            facts.differ(
-                RETRY_OTHER_TIMES,
-                group,
-                at_ns=after.start_ns,
-                send=after.send,
-                delivery=after,
-                expected=f"{before.times + 1} failures counted",
-                observed=f"{after.times}",
-            )
+        if _is_early(facts, group, causes[place], copy):
             return
-        level = before.delay_level or FIRST_LEVEL + before.times
-        least_ns = delay_s(level) * NS_PER_S - EARLY_NS
-        if after.start_ns - before.end_ns < least_ns:
-            facts.differ(
-                RETRY_EARLY,
-                group,
-                at_ns=after.start_ns,
-                send=after.send,
-                delivery=after,
-                expected=f"a delay of {delay_s(level)} s (level {level})",
-                observed=f"{(after.start_ns - before.end_ns) / NS_PER_MS:.0f} ms after the call ended",
-            )
-            return
+
+
+def _is_early(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery) -> bool:
+    """Note a copy that comes before its delay."""
+    level = cause.delay_level or FIRST_LEVEL + cause.times
+    waited_ns = copy.start_ns - (cause.end_ns or 0)
+    if waited_ns >= delay_s(level) * NS_PER_S - EARLY_NS:
+        return False
+    expected = f"a delay of {delay_s(level)} s (level {level})"
+    observed = f"{waited_ns / NS_PER_MS:.0f} ms after the call ended"
+    _note(facts, group, RETRY_EARLY, copy, expected=expected, observed=observed)
+    return True
+
+
+def _note(
+    facts: GroupFacts, group: GroupStory, signature: Signature, at: Delivery, *, expected: str, observed: str
+) -> None:
+    facts.differ(signature, group, at_ns=at.start_ns, send=at.send, delivery=at, expected=expected, observed=observed)
 
 
 def _may_be_doubled(story: CaseStory, failed: list[Delivery]) -> bool:

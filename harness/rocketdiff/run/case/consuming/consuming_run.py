@@ -16,7 +16,7 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
-from rocketdiff.core.consuming.plan import GroupPlan
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
 from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
 from rocketdiff.core.run_info import Guard
@@ -96,7 +96,11 @@ class ConsumingRun:
     def prepare(self) -> None:
         """Members and feeder warm up, then the members of both arms join, number by number, and settle."""
         run, names = self._run, self.names
-        groups = {arm: GroupEntry(topics.group, self._plan.processes) for arm, topics in names.groups.items()}
+        plan = self._plan
+        settings, is_orderly = {**plan.settings, **plan.properties}, plan.listener is ListenerKind.ORDERLY
+        groups = {
+            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly) for arm, topics in names.groups.items()
+        }
         run.directory.form(dict.fromkeys(Arm, names.fed), groups)
         talks = {member: self._talk(member) for member in self.members if member is not FEEDER}
         run.each(

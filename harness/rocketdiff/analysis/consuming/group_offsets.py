@@ -1,0 +1,138 @@
+"""What the oracle knows of one queue of a group: its tenures, and the bounds of what the group may have committed."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, Tenure
+from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.tables.fault import FaultRecord, Means
+from rocketdiff.core.tables.topology import NodeKind
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer import committed as oracle
+from rocketdiff.oracle.consumer.committed import FIRST_PERSIST_NS, SETTLED_NS, Bounds, Committed, Down
+from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, Call, Progress
+
+LATE_NS = 3 * NS_PER_S
+"""
+What the one scheduling thread of a client may be late on a busy machine, and again for each server that does not answer: its
+heartbeats and route polls wait 3 s.
+"""
+
+PERSIST_MS = 5_000
+"""Default of persist_consumer_offset_interval_ms."""
+
+TAKES_OVER_NS = FIRST_PERSIST_NS + 2 * SETTLED_NS
+"""A member that took a queue may overwrite what the former one committed meanwhile, until it has itself persisted."""
+
+_LEFT = "left"
+
+
+class QueueOffsets:
+    """One queue of one group; tenures: with what each member may remember, in the order of their beginnings."""
+
+    def __init__(self, tenures: Sequence[tuple[Tenure, Progress]], committed: Committed) -> None:
+        self.tenures = tuple(tenures)
+        self._committed = committed
+        self._by_member: defaultdict[int, list[tuple[Tenure, Progress]]] = defaultdict(list)
+        for each in tenures:
+            self._by_member[each[0].member].append(each)
+
+    def bounds_at(self, instants: Iterable[int]) -> Mapping[int, Bounds]:
+        """Return what may be committed at each instant (ns)."""
+        rising = sorted(set(instants))
+        return dict(zip(rising, self._committed.along(rising), strict=True))
+
+    def of_member(self, member: int, at_ns: int) -> tuple[Tenure, Progress] | None:
+        """Return a member's last tenure that had begun, whether it is over or not."""
+        own = self._by_member[member]
+        place = bisect_right(own, at_ns, key=lambda each: each[0].begin_ns)
+        return own[place - 1] if place else None
+
+
+def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueOffsets | None:
+    """Return None if a tenure's beginning is unknown, or was corrected: then nothing is certain about the queue."""
+    tenures = group.tenures_of(queue)
+    firsts = [first_of(group, tenure) for tenure in tenures]
+    if not tenures or None in firsts or any(tenure.is_repaired for tenure in tenures):
+        return None
+    faults = [fault for fault in story.trace.faults if is_down(fault)]
+    progress = [
+        _progress(group, tenure, first, faults)
+        for tenure, first in zip(tenures, firsts, strict=True)
+        if first is not None
+    ]
+    records = [_record(group, tenure, own) for tenure, own in zip(tenures, progress, strict=True)]
+    downs = [
+        Down(fault.inject_ns, fault.healed_ns, fault.kind.traits.means is Means.KILL)
+        for fault in faults
+        if fault.node == queue.broker
+    ]
+    persist_ns = int(group.settings.get("persist_consumer_offset_interval_ms", PERSIST_MS)) * NS_PER_MS
+    every_ns = persist_ns + LATE_NS * (1 + len({fault.node for fault in faults}))
+    return QueueOffsets(list(zip(tenures, progress, strict=True)), Committed(records, downs, every_ns))
+
+
+def rises_only(
+    story: CaseStory, group: GroupStory, queue: QueueOf, from_ns: int, to_ns: int, besides: Tenure | None = None
+) -> bool:
+    """
+    True if a queue's committed offset cannot have gone back between two instants: one member at most may have written it.
+
+    besides: a tenure that has written nothing by then.
+    """
+    is_disturbed = any(
+        is_down(fault)
+        and fault.node == queue.broker
+        and fault.inject_ns <= to_ns
+        and (fault.healed_ns is None or from_ns <= fault.healed_ns + 2 * SETTLED_NS)
+        for fault in story.trace.faults
+    )
+    writers = (each for each in group.tenures_within(queue, from_ns - TAKES_OVER_NS, to_ns) if each is not besides)
+    return not is_disturbed and len(list(islice(writers, 2))) <= 1
+
+
+def first_of(group: GroupStory, tenure: Tenure) -> int | None:
+    """Return the offset at which a tenure must begin, None if unknown; a group without an offset begins as it is set."""
+    if tenure.first is None or tenure.first >= 0:
+        return tenure.first
+    if tenure.queue.kind is TopicKind.RETRY or group.settings.get("consume_from_where") == "first":
+        return 0
+    return min((each.queue_offset for each in group.deliveries_in(tenure)), default=None)
+
+
+def is_down(fault: FaultRecord) -> bool:
+    """True for a fault during which a server that consumers use answers nothing."""
+    traits = fault.kind.traits
+    return traits.means in (Means.PAUSE, Means.KILL) and traits.node in (NodeKind.BROKER, NodeKind.NAME_SERVER)
+
+
+def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
+    """True if a fault may have met both ways of the hand-back of a call that ended then."""
+    return end_ns is not None and any(
+        fault.inject_ns <= end_ns + BOTH_WAYS_NS and (fault.healed_ns is None or end_ns <= fault.healed_ns)
+        for fault in faults
+    )
+
+
+def _progress(group: GroupStory, tenure: Tenure, first: int, faults: Sequence[FaultRecord]) -> Progress:
+    calls = tuple(_call(each, faults) for each in group.deliveries_in(tenure))
+    return Progress(first, tenure.until_ns, calls, tenure.updates)
+
+
+def _call(each: Delivery, faults: Sequence[FaultRecord]) -> Call:
+    return Call(each.queue_offset, each.end_ns, each.has_failed, each.has_failed and may_stay(faults, each.end_ns))
+
+
+def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Tenure:
+    """A member that leaves commits when it begins to; what is finished later is not."""
+    life = group.life_of(tenure)
+    gone_ns = None if life is None else life.gone_ns
+    ends = [at_ns for at_ns in (tenure.until_ns, gone_ns) if at_ns is not None]
+    if life is not None and life.is_cut_off:
+        ends.append(max((each.end_ns or 0 for each in group.deliveries_in(tenure)), default=tenure.begin_ns))
+    joined_ns = tenure.from_ns if life is None or life.join_ns is None else life.join_ns
+    was_given_up = tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
+    writes = was_given_up or (life is not None and life.ended == _LEFT)
+    return oracle.Tenure(tenure.begin_ns, min(ends, default=None), joined_ns + FIRST_PERSIST_NS, progress, writes)

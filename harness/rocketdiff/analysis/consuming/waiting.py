@@ -1,0 +1,121 @@
+"""
+Until when the rules let a message wait at the end of its queue: for a member that works on the queue, and without one.
+
+The windows are the baseline's release's. A baseline without rules of its own gets those of the oldest release, which are the longest.
+"""
+
+from dataclasses import dataclass
+
+from rocketdiff.analysis.consuming.group_offsets import is_down
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.topology import NodeKind
+from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS, Windows
+
+OLDEST = "4.0.0-incubating"
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A message may wait for then_ns from when it was stored, and from until_ns."""
+
+    until_ns: int
+    then_ns: int
+
+
+class Waiting:
+    """Of one group of a case."""
+
+    def __init__(self, story: CaseStory, group: GroupStory) -> None:
+        trace = story.trace
+        self._windows = _windows(trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules, group)
+        self._open: dict[QueueOf, _Open | None] = {}
+        self._clock = trace.entry.clock
+        self._queues = trace.entry.queues_per_broker + 1
+        self._faults = [fault for fault in trace.faults if is_down(fault)]
+        self._group = group
+        self._changes_ns = sorted(
+            at_ns for life in group.lives for at_ns in (life.join_ns, life.gone_ns) if at_ns is not None
+        )
+        self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
+
+    def too_long_ns(self, held: Held) -> int | None:
+        """Return for how long a message has waited; None if the rules may explain it, or there was no member to deliver it."""
+        if self._clock is None or any(fault.healed_ns is None for fault in self._faults):
+            return None
+        if held.queue not in self._open:
+            self._open[held.queue] = self._open_for(held.queue)
+        window = self._open[held.queue]
+        if window is None:
+            return None
+        stored_ns = self._clock.latest_ns(held.store_ms)
+        until_ns = max(stored_ns, window.until_ns) + window.then_ns
+        return self._until_ns - stored_ns if self._until_ns > until_ns + MARGIN_NS else None
+
+    def _open_for(self, queue: QueueOf) -> _Open | None:
+        tenures = [each for each in self._group.tenures_of(queue) if each.from_ns < self._until_ns]
+        last = max(tenures, key=lambda each: each.from_ns, default=None)
+        if last is None or any(life.is_cut_off for life in self._group.lives):
+            return None
+        if last.covers(self._until_ns - 1):
+            return self._with_an_owner(queue, last)
+        if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
+            return self._without_an_owner(max(each.until_ns or 0 for each in tenures))
+        return None
+
+    def _with_an_owner(self, queue: QueueOf, tenure: Tenure) -> _Open:
+        """Until when a member may not get messages: its first pull of the queue, or a fault of the broker; then a hold."""
+        ends = [tenure.from_ns + self._windows.first_delivery()]
+        for fault in self._faults:
+            if fault.node == queue.broker and fault.healed_ns is not None:
+                window_ns = self._windows.broker_was_down(
+                    fault.healed_ns - fault.inject_ns,
+                    was_killed=fault.kind is FaultKind.KILL,
+                    may_have_closed=self._may_have_closed(fault),
+                )
+                ends.append(fault.healed_ns + window_ns - HOLD_NS)
+        return _Open(max(ends), HOLD_NS)
+
+    def _without_an_owner(self, given_up_ns: int) -> _Open:
+        """Until when a queue may be without an owner; then the first pull of the next one."""
+        windows = self._windows
+        since_ns = max((at_ns for at_ns in self._changes_ns if at_ns < self._until_ns), default=0)
+        is_notified = not self._faults
+        ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified)]
+        for fault in self._faults:
+            healed_ns = fault.healed_ns or 0
+            ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues))
+            if fault.kind is FaultKind.KILL or fault.kind.traits.node is NodeKind.NAME_SERVER:
+                ends.append(healed_ns + windows.no_owner_after_a_lost_route())
+            if self._may_have_closed(fault):
+                ends.append(healed_ns + windows.no_owner_of_repeated_ids())
+        return _Open(max(ends), windows.first_delivery() + HOLD_NS)
+
+    def _may_have_closed(self, fault: FaultRecord) -> bool:
+        """
+        True if a client may have asked the broker something while it was down, and closed the connection at the timeout.
+
+        In calm it asks with each round and heartbeat, and to hand back a failed message.
+        """
+        heal_ns = fault.healed_ns or fault.inject_ns
+        if heal_ns - fault.inject_ns < ASKED_NS:
+            return False
+        began_ns = min(self._changes_ns, default=0)
+        if heal_ns - began_ns >= min(self._windows.round_ns, self._windows.heartbeat_ns):
+            return True
+        if any(fault.inject_ns - HOLD_NS <= at_ns <= heal_ns for at_ns in self._changes_ns):
+            return True
+        return any(
+            each.has_failed and each.end_ns is not None and fault.inject_ns - HOLD_NS <= each.end_ns <= heal_ns
+            for each in self._group.deliveries
+        )
+
+
+def _windows(release: str | None, group: GroupStory) -> Windows:
+    try:
+        return Windows.of(release or OLDEST, group.settings)
+    except UsageError:  # a release without rules
+        return Windows.of(OLDEST, group.settings)

@@ -1,0 +1,116 @@
+"""
+How far a member has come in one queue: the least offset that is possibly, and the least that is certainly, not finished.
+
+A member remembers the least offset that it has pulled and not finished, so its value is between the two. A message is finished
+when its call has succeeded, or has failed and the message is handed back. The client notes that a little after the call's end, so
+an instant of finishing is an interval.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, count, takewhile
+
+from rocketdiff.core.units import NS_PER_S
+
+PROCESSED_NS = NS_PER_S
+"""A client remembers a result at once; on a busy machine its thread may wait for a core."""
+
+BOTH_WAYS_NS = 8 * NS_PER_S
+"""Longest time of a hand-back: 5 s for the broker, 3 s for the client's own send (constants of every release)."""
+
+LOCAL_RETRY_NS = 5 * NS_PER_S
+"""If both ways failed, the member consumes the message again after this time, and it was not finished meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """
+    A message in a call of a member's listener. end_ns: None if the call never ended.
+
+    may_stay: a fault may have met both ways of its hand-back.
+    """
+
+    offset: int
+    end_ns: int | None
+    has_failed: bool = False
+    may_stay: bool = False
+
+    @property
+    def finished_ns(self) -> int | None:
+        """When it is finished for certain, if the member does not consume it again."""
+        if self.end_ns is None:
+            return None
+        if not self.has_failed:
+            return self.end_ns + PROCESSED_NS
+        return self.end_ns + BOTH_WAYS_NS + (LOCAL_RETRY_NS + PROCESSED_NS if self.may_stay else 0)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """
+    A member's work on one queue, from the offset ``first`` on. No slots, because its views are cached.
+
+    until_ns: when it gave the queue up, None if it did not; results of later calls are thrown away. calls: in the order of their
+    starts. updates: instants and values that the client itself reports to remember.
+    """
+
+    first: int
+    until_ns: int | None
+    calls: tuple[Call, ...]
+    updates: tuple[tuple[int, int], ...] = ()
+
+    def most_at(self, at_ns: int) -> int:
+        """Return the greatest offset that the member may remember at an instant (ns)."""
+        return self.first + bisect_right(self._possible, at_ns)
+
+    def least_at(self, at_ns: int) -> int:
+        """Return the least offset that the member may remember at an instant (ns)."""
+        known = bisect_right(self._update_times, at_ns)
+        finished = self.first + bisect_right(self._certain, at_ns)
+        return max(finished, self._greatest_updates[known - 1]) if known else finished
+
+    @cached_property
+    def _by_offset(self) -> dict[int, list[Call]]:
+        found: defaultdict[int, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            found[call.offset].append(call)
+        return found
+
+    @cached_property
+    def _possible(self) -> list[int]:
+        """By offset from ``first`` on: when it and all before it were possibly finished."""
+        return _risen(self._possibly_finished(self._by_offset.get(offset, ())) for offset in count(self.first))
+
+    @cached_property
+    def _certain(self) -> list[int]:
+        return _risen(_certainly_finished(self._by_offset.get(offset, ())) for offset in count(self.first))
+
+    def _possibly_finished(self, calls: Iterable[Call]) -> int | None:
+        ends = (call.end_ns for call in calls if call.end_ns is not None)
+        return min((end_ns for end_ns in ends if self.until_ns is None or end_ns <= self.until_ns), default=None)
+
+    @cached_property
+    def _update_times(self) -> list[int]:
+        return [at_ns for at_ns, _ in self.updates]
+
+    @cached_property
+    def _greatest_updates(self) -> list[int]:
+        return list(accumulate((value for _, value in self.updates), max))
+
+
+def _certainly_finished(calls: Iterable[Call]) -> int | None:
+    """Return when a message was finished; a call that failed says so only if none came after it."""
+    last: Call | None = None
+    for last in calls:
+        if last.end_ns is not None and not last.has_failed:
+            break
+    return None if last is None else last.finished_ns
+
+
+def _risen(finished_ns: Iterable[int | None]) -> list[int]:
+    """Return, up to the first unfinished offset, the greatest instant so far."""
+    known = takewhile(lambda at_ns: at_ns is not None, finished_ns)
+    return list(accumulate((at_ns for at_ns in known if at_ns is not None), max))

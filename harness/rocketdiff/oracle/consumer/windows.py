@@ -1,0 +1,132 @@
+"""
+How long the rules let a queue stand still: after a fault of its broker, after a change of members, and beside both.
+
+Each function is a row of the table of windows, with its differences between releases; times are in ns. They are the rules' longest times;
+a caller adds what a busy machine may take (``MARGIN_NS``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketmq_reference.dialects import consumer_rules_of
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
+
+MARGIN_NS = 5 * NS_PER_S
+"""What a busy machine may add to a rule's longest time; one that stalls for longer makes the case invalid (``awake-*``)."""
+
+HOLD_NS = 5 * NS_PER_S
+"""A broker looks at the pulls that it holds every 5 s (PullRequestHoldService), so a message in its log waits no longer."""
+
+PULL_TIMEOUT_NS = 30 * NS_PER_S
+PULL_TIMEOUT_SCAN_NS = NS_PER_S
+"""A pull without an answer ends after 30 s, seen by a scan every second."""
+
+ASKED_NS = 3 * NS_PER_S
+"""Timeout of a heartbeat and of a question for the group's ids (mqClientApiTimeout); it closes the connection."""
+
+OFFSET_ASKED_NS = 5 * NS_PER_S
+"""Timeout of the question for a new queue's offset; a round asks for one queue after the other."""
+
+FORGOTTEN_NS = 130 * NS_PER_S
+"""A broker forgets a member 120 s after its last heartbeat, with a scan every 10 s (ClientHousekeepingService)."""
+
+RECONNECT_NS = NS_PER_S
+"""From a resume or restart to the heartbeat on a new connection, where a release sends one."""
+
+_DEFAULT_MS = {
+    "heartbeat_broker_interval_ms": 30_000,
+    "poll_name_server_interval_ms": 30_000,
+    "rebalance_wait_interval_ms": 20_000,
+}
+"""Defaults of every release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """
+    The windows of one release with a case's settings of its consumers.
+
+    heartbeat_ns, route_poll_ns, round_ns: periods of the client. pull_failure_ns: from a failed pull to the next.
+    """
+
+    rules: ConsumerRules
+    heartbeat_ns: int
+    route_poll_ns: int
+    round_ns: int
+    pull_failure_ns: int
+    round_min_ns: int
+
+    @classmethod
+    def of(cls, release: str, settings: Mapping[str, int | str]) -> Self:
+        """settings: those that the scenario names. Raises UsageError for a release without rules."""
+        try:
+            rules = consumer_rules_of(release)
+        except ValueError as error:
+            raise UsageError("a release whose rules are known", seen=repr(release), hint=str(error)) from error
+
+        def ns(name: str, default_ms: int) -> int:
+            return int(settings.get(name, default_ms)) * NS_PER_MS
+
+        heartbeat_ns, route_poll_ns, round_ns = (ns(name, _DEFAULT_MS[name]) for name in _DEFAULT_MS)
+        return cls(
+            rules,
+            heartbeat_ns,
+            route_poll_ns,
+            round_ns,
+            ns("pull_time_delay_when_exception_ms", rules.pull_failure_delay_ms),
+            ns("rebalance_min_interval_ms", rules.round_min_interval_ms) if rules.round_min_interval_ms else 0,
+        )
+
+    def first_delivery(self) -> int:
+        """
+        From a member's taking a queue to its first messages.
+
+        The first pull may come before the heartbeat with the new subscription: it is then refused (code 25) and made again.
+        """
+        return self.rules.first_pull_delay_ms * NS_PER_MS + self.pull_failure_ns
+
+    def no_owner_after_a_leave(self, *, is_notified: bool = True) -> int:
+        """From a clean leave, or a kill, of a member to the next member's first pull. is_notified: no broker was down."""
+        asked_ns = self.round_min_ns + self.rules.first_pull_delay_ms * NS_PER_MS
+        return asked_ns if is_notified else asked_ns + self.round_ns
+
+    def no_owner_beside_a_broker_that_is_down(self, queues: int) -> int:
+        """From the resume, or in a round meanwhile; queues: of that broker, which the round asks for first."""
+        return ASKED_NS + queues * OFFSET_ASKED_NS + self.round_ns + self.no_owner_after_a_leave()
+
+    def no_owner_of_repeated_ids(self) -> int:
+        """From the resume of a broker to which a member connected anew meanwhile: it lists the member's id several times."""
+        return FORGOTTEN_NS + self.round_ns
+
+    def no_owner_after_a_lost_route(self) -> int:
+        """From the restart of a broker, or of the name servers, whose route the client has lost: a poll, then a round."""
+        return self.route_poll_ns + self.round_ns
+
+    def kept_connection(self, paused_ns: int) -> int:
+        """From the resume of a broker, paused for paused_ns, to its queues' messages: it answers the pulls that it holds."""
+        if paused_ns < PULL_TIMEOUT_NS:
+            return HOLD_NS
+        return self.pull_failure_ns + PULL_TIMEOUT_NS + PULL_TIMEOUT_SCAN_NS
+
+    def closed_connection(self) -> int:
+        """
+        The same, if a request that timed out had closed the connection.
+
+        At the resume the broker drops the member, and refuses its pulls (code 24) until its next heartbeat.
+        """
+        beaten_ns = RECONNECT_NS if self.rules.beats_on_connect else self.heartbeat_ns
+        return beaten_ns + self.pull_failure_ns
+
+    def dead_master(self) -> int:
+        """From the restart of a broker that was killed, without a slave to read from, to its queues' messages."""
+        return self.closed_connection() + HOLD_NS
+
+    def broker_was_down(self, down_ns: int, *, was_killed: bool, may_have_closed: bool) -> int:
+        """From the heal of a queue's broker to its messages, for a member that kept the queue."""
+        if was_killed:
+            return self.dead_master()
+        kept_ns = self.kept_connection(down_ns)
+        return max(kept_ns, self.closed_connection()) if may_have_closed else kept_ns

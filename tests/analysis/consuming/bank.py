@@ -1,0 +1,269 @@
+"""
+Defective groups of consumers: each overrides one step of the simulated group, in a script that gives it an occasion.
+
+A defect's twin is the faithful group of the same script.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tests.analysis.consuming.simulated_group import (
+    Fault,
+    Life,
+    Member,
+    Queue,
+    Script,
+    SimulatedGroup,
+    Stored,
+    Working,
+)
+
+CALM = Script()
+PAUSED = Script(faults=(Fault(1, 6_000, 1_500),), drain_ms=28_000)
+KILLED = Script(faults=(Fault(0, 8_000, 3_000, is_kill=True),), drain_ms=28_000)
+REPEATEDLY_PAUSED = Script(
+    count=700, faults=tuple(Fault(1, at_ms, 1_500) for at_ms in range(4_000, 60_000, 11_000)), fails_every=1_000
+)
+TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 20_000)))
+DEAD_LETTERS = Script(tries=9, most=2)
+LONG = Script(count=400)
+QUICK = Script(work_ms=1, stall_ms=1)
+
+
+class JumpsToTheEnd(SimulatedGroup):
+    """Begins at the end of a queue once another member has had it, as after a query whose failure it takes for no offset."""
+
+    def first_offset(self, of: Queue, stored: int | None) -> int:
+        return len(self.queues[of]) if stored else 0
+
+
+class SkipsWhatWaits(SimulatedGroup):
+    """Goes on behind the messages that a broker holds when it comes back."""
+
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        is_back = any(0 <= self.now - fault.heal_ms < 6_000 for fault in self.script.faults)
+        return [] if is_back and len(found) > 1 else found
+
+
+class CommitsAnotherQueuesOffset(SimulatedGroup):
+    """Commits for each queue of the fed topic what it remembers of the other one, and one more."""
+
+    def committed_value(self, work: Working) -> int | None:
+        return None if work.remembered is None else work.remembered + (work.of[0] == "fed")
+
+
+class CommitsNothingAtItsLeave(SimulatedGroup):
+    """Leaves, and has committed nothing since its last messages."""
+
+    def commits_at_leave(self) -> bool:
+        return False
+
+    def committed_value(self, work: Working) -> int | None:
+        return work.remembered if self.now < self.script.fed_until_ms - 6_000 else None
+
+
+class CommitsNothingAfterAPause(SimulatedGroup):
+    """Stops committing when a broker was down, until it leaves."""
+
+    def committed_value(self, work: Working) -> int | None:
+        is_over = any(fault.from_ms < self.now for fault in self.script.faults)
+        return None if is_over and self.now < self.script.leave_ms else work.remembered
+
+
+class RemembersEarly(SimulatedGroup):
+    """Remembers the offset behind a message as soon as it is received; quick calls end before the next commit."""
+
+    def call(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        self._offset(member, "update", work.of, offset + 1)
+        super().call(member, work, offset, send, times)
+
+
+class CommitsHalf(SimulatedGroup):
+    """Commits half of what it has consumed."""
+
+    def committed_value(self, work: Working) -> int | None:
+        return None if work.remembered is None else work.remembered // 2
+
+
+class CommitsAnOldOffset(SimulatedGroup):
+    """Commits its first offset once, when a broker was down."""
+
+    has_gone_back = False
+
+    def committed_value(self, work: Working) -> int | None:
+        if self.now > 14_000 and work.of[0] == "fed" and not self.has_gone_back:
+            self.has_gone_back = True
+            return 3
+        return work.remembered
+
+
+class GoesBackAfterAResume(SimulatedGroup):
+    """Pulls from an old offset when its broker has come back."""
+
+    has_gone_back = False
+
+    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        is_over = all(fault.heal_ms < self.now for fault in self.script.faults)
+        if not is_over or self.has_gone_back or work.of != ("fed", "broker-b") or work.next_offset < 10:
+            return found
+        self.has_gone_back = True
+        return [*((offset, self.queues[work.of][offset]) for offset in range(found[0][0] - 8, found[0][0])), *found]
+
+
+class CommitsAQueueItGaveUp(SimulatedGroup):
+    """Goes on committing the queues that it has given up."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned[of]
+        super().give_up(member, of)
+        self.after(7_000, lambda: self.commit(member, work))
+
+
+class ConsumesAQueueItGaveUp(SimulatedGroup):
+    """Goes on pulling from a queue that another member has got."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned[of]
+        super().give_up(member, of)
+        work.is_dropped = False
+        self.pull(member, work)
+
+    def committed_value(self, work: Working) -> int | None:
+        return work.remembered
+
+
+class DeliversARetryTwice(SimulatedGroup):
+    """Calls the listener twice for messages of its retry topic."""
+
+    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        return [*found, *found] if work.of[0] == "retry" else found
+
+
+class DeliversATailTwice(SimulatedGroup):
+    """Calls the listener twice for the last message of a batch."""
+
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        return [*found, found[-1]] if len(found) > 2 else found
+
+
+class LeavesOneOut(SimulatedGroup):
+    """Leaves a message in the middle of a batch out."""
+
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        return [*found[:1], *found[2:]] if len(found) > 2 else found
+
+
+class LeavesOneRetryOut(SimulatedGroup):
+    """Acknowledges every fourth message of its retry topic without a call."""
+
+    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        return [each for each in found if work.of[0] == "fed" or each[0] % 4 != 2]
+
+
+class ShowsNoFailures(SimulatedGroup):
+    """Shows every message as never failed."""
+
+    def shown_times(self, _times: int) -> int:
+        return 0
+
+
+class RetriesForEver(SimulatedGroup):
+    """Hands a message back whatever it has failed."""
+
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
+        self._copy("retry", broker, send, times)
+        self.after(1_050, lambda: self.store(("retry", broker), Stored(send, times, 0)))
+
+
+class GivesUpRetrying(SimulatedGroup):
+    """Sends a message to the dead letters at its first failure."""
+
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
+        self._copy("dead", broker, send, times)
+
+
+class RetriesBeforeTheDelay(SimulatedGroup):
+    """Gets a failed message again after half of its delay."""
+
+    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
+        self._copy("retry", broker, send, times)
+        self.after(500, lambda: self.store(("retry", broker), Stored(send, times, 0)))
+
+
+class DamagesRetries(SimulatedGroup):
+    """Hands another body back than it got."""
+
+    def body_ok(self, of: Queue, _send: int) -> bool:
+        return of[0] == "fed"
+
+
+class IsLateEverySecondSecond(SimulatedGroup):
+    """Gets messages 400 ms late in every second second."""
+
+    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        if work.of[0] == "fed" and int(found[0][1].at_ms // 1_000) % 2:
+            self.now += 400
+        return found
+
+
+class StandsStillOnOneQueue(SimulatedGroup):
+    """Stops pulling from one queue half way."""
+
+    def pull(self, member: Member, work: Working) -> None:
+        if work.of != ("fed", "broker-b") or work.next_offset < self.script.count // 4:
+            super().pull(member, work)
+
+
+class MissesTheLast(SimulatedGroup):
+    """Never gets the last five messages of a queue."""
+
+    def pull(self, member: Member, work: Working) -> None:
+        if work.of[0] == "retry" or work.next_offset < self.script.count // 2 - 5:
+            super().pull(member, work)
+
+
+class ResumesSlowly(SimulatedGroup):
+    """Looks again for messages of a broker that was down only after nine seconds."""
+
+    def resume_ms(self) -> float:
+        return 9_000
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """group: with the defect. signature: of its divergence, among others."""
+
+    group: type[SimulatedGroup]
+    script: Script
+    signature: str
+
+    def __str__(self) -> str:
+        return self.group.__name__
+
+
+BANK = (
+    Defect(JumpsToTheEnd, TWO_MEMBERS, "redelivery.above-the-committed-offset"),
+    Defect(SkipsWhatWaits, KILLED, "delivered.never"),
+    Defect(CommitsAnotherQueuesOffset, CALM, "offsets.unfinished-committed"),
+    Defect(CommitsNothingAtItsLeave, CALM, "offsets.not-at-the-end"),
+    Defect(CommitsNothingAfterAPause, PAUSED, "offsets.not-committed"),
+    Defect(RemembersEarly, QUICK, "offsets.unfinished-committed"),
+    Defect(CommitsHalf, CALM, "offsets.not-committed"),
+    Defect(CommitsAnOldOffset, CALM, "offsets.went-back"),
+    Defect(GoesBackAfterAResume, PAUSED, "redelivery.without-cause"),
+    Defect(CommitsAQueueItGaveUp, TWO_MEMBERS, "offsets.committed-by-another"),
+    Defect(ConsumesAQueueItGaveUp, TWO_MEMBERS, "redelivery.after-giving-up"),
+    Defect(DeliversARetryTwice, CALM, "redelivery.without-cause"),
+    Defect(DeliversATailTwice, PAUSED, "redelivery.without-cause"),
+    Defect(LeavesOneOut, PAUSED, "delivered.never"),
+    Defect(LeavesOneRetryOut, CALM, "redelivery.gap"),
+    Defect(ShowsNoFailures, CALM, "retries.other-times"),
+    Defect(RetriesForEver, DEAD_LETTERS, "retries.dead-too-late"),
+    Defect(GivesUpRetrying, DEAD_LETTERS, "retries.dead-too-early"),
+    Defect(RetriesBeforeTheDelay, CALM, "retries.early"),
+    Defect(DamagesRetries, CALM, "delivered.damaged"),
+    Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
+    Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
+    Defect(MissesTheLast, CALM, "delivered.not-yet"),
+    Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),
+)

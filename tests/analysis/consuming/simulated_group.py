@@ -1,0 +1,608 @@
+"""
+A small simulation of a group of consumers by the rules, in virtual milliseconds: what its members would report of one case.
+
+It is drawn from a seed: how long calls, writes, rounds and held pulls take within what the rules allow. A defective group is a subclass
+that overrides one step; the faithful one of the same script and seed is its twin.
+"""
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import heappop, heappush
+from random import Random
+from typing import Any
+
+from rocketdiff.core.sends.message import delay_s
+from tests.analysis.consuming.group_story import Group, Row, Story, fault_row, ns, wall
+
+Queue = tuple[str, str]
+"""Kind and broker; each broker has one queue of the fed topic and one of the retry topic."""
+
+HOLD_MS, LOCAL_RETRY_MS, SEND_BACK_MS = 5_000, 5_000, 5_000
+FIRST_PULL_MS = 500
+FLUSH_MS = 5_000
+BATCH = 32
+NEVER = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """of: index of the broker."""
+
+    of: int
+    from_ms: int
+    for_ms: int
+    is_kill: bool = False
+
+    @property
+    def heal_ms(self) -> int:
+        return self.from_ms + self.for_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A member from join_ms on; end_ms: None if it stays until the others leave."""
+
+    number: int
+    join_ms: int = -12_000
+    end_ms: int | None = None
+    is_killed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """
+    What happens in both arms. A message a broker in turn, every ``every_ms``; each ``fails_every``-th fails ``tries`` times.
+
+    stall_ms: longest time for which a thread of a client waits for a core.
+    """
+
+    seed: int = 1
+    brokers: tuple[str, ...] = ("broker-a", "broker-b")
+    count: int = 200
+    every_ms: int = 100
+    lives: tuple[Life, ...] = (Life(0),)
+    faults: tuple[Fault, ...] = ()
+    fails_every: int = 7
+    tries: int = 1
+    delay_level: int | None = 1
+    most: int = 16
+    work_ms: int = 20
+    stall_ms: int = 30
+    drain_ms: int = 14_000
+
+    @property
+    def fed_until_ms(self) -> int:
+        return self.count * self.every_ms
+
+    @property
+    def leave_ms(self) -> int:
+        return max(self.fed_until_ms, *(fault.heal_ms for fault in self.faults), 0) + self.drain_ms
+
+    def stored_ms(self, send: int) -> int:
+        """When a message is stored: when it is due, or soon after a fault of its broker."""
+        at_ms, of = send * self.every_ms, send % len(self.brokers)
+        for fault in self.faults:
+            if fault.of == of and fault.from_ms <= at_ms < fault.heal_ms:
+                return fault.heal_ms + (at_ms - fault.from_ms) // 100
+        return at_ms
+
+    def is_down(self, broker: str, at_ms: float) -> Fault | None:
+        return next(
+            (
+                fault
+                for fault in self.faults
+                if self.brokers[fault.of] == broker and fault.from_ms <= at_ms < fault.heal_ms
+            ),
+            None,
+        )
+
+
+@dataclass(slots=True)
+class Stored:
+    """A message in a queue of a broker."""
+
+    send: int
+    times: int
+    at_ms: float
+
+
+@dataclass(slots=True)
+class Working:
+    """A member's work on one queue (ProcessQueue)."""
+
+    of: Queue
+    next_offset: int
+    waiting: list[int] = field(default_factory=list)
+    highest: int | None = None
+    remembered: int | None = None
+    is_dropped: bool = False
+
+
+@dataclass(slots=True)
+class Member:
+    """One member; owned: by queue."""
+
+    life: Life
+    owned: dict[Queue, Working] = field(default_factory=dict)
+    is_there: bool = False
+    is_dead: bool = False
+
+    @property
+    def number(self) -> int:
+        return self.life.number
+
+
+class SimulatedGroup:
+    """One arm's group; ``run`` returns its rows."""
+
+    def __init__(self, script: Script, arm: int = 0) -> None:
+        self.script, self.random = script, Random(f"{script.seed}-{arm}")
+        self.rows = Group()
+        self.members = [Member(life) for life in script.lives]
+        self.queues: dict[Queue, list[Stored]] = {
+            (kind, broker): [] for broker in script.brokers for kind in ("fed", "retry")
+        }
+        self.committed: dict[Queue, int | None] = dict.fromkeys(self.queues)
+        self.flushed: dict[Queue, int | None] = dict.fromkeys(self.queues)
+        self._seen: dict[str, list[tuple[int | None, int]]] = {}
+        self._waiters: dict[Queue, list[Callable[[], None]]] = {of: [] for of in self.queues}
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._number = 0
+        self._polls = 0
+        self._counts: Counter[tuple[str, int]] = Counter()
+        self.now = -float(NEVER)
+
+    def run(self) -> Group:
+        """Return the rows."""
+        script = self.script
+        for send in range(script.count):
+            at_ms = script.stored_ms(send)
+            self.at(
+                at_ms, partial(self.store, ("fed", script.brokers[send % len(script.brokers)]), Stored(send, 0, at_ms))
+            )
+        for member in self.members:
+            self.at(member.life.join_ms, partial(self.join, member))
+            end_ms = member.life.end_ms
+            leave_ms = script.leave_ms + 1_000 * member.number if end_ms is None else end_ms
+            self.at(leave_ms, partial(self.kill if member.life.is_killed else self.leave, member))
+        for fault in script.faults:
+            if fault.is_kill:
+                self.at(fault.from_ms, partial(self.forget_unflushed, script.brokers[fault.of]))
+        over_ms = script.leave_ms + 1_000 * len(self.members) + 4_000
+        for broker in script.brokers:
+            self.at(self.random.uniform(-FLUSH_MS, 0), partial(self.flush, broker, over_ms))
+            self.at(-1_000, partial(self.poll, broker, over_ms))
+        while self._events:
+            self.now, _, happen = heappop(self._events)
+            happen()
+        return self.rows
+
+    def at(self, at_ms: float, happen: Callable[[], None]) -> None:
+        self._number += 1
+        heappush(self._events, (max(at_ms, self.now), self._number, happen))
+
+    def after(self, ms: float, happen: Callable[[], None]) -> None:
+        self.at(self.now + ms, happen)
+
+    def wait_ms(self) -> float:
+        """A thread of a client waits for a core."""
+        return self.random.uniform(0, self.script.stall_ms)
+
+    # The broker.
+
+    def store(self, of: Queue, message: Stored) -> None:
+        fault = self.script.is_down(of[1], self.now)
+        if fault is not None:
+            self.at(fault.heal_ms + self.random.uniform(0, 100), partial(self.store, of, message))
+            return
+        message.at_ms = self.now
+        self.queues[of].append(message)
+        waiting, self._waiters[of] = self._waiters[of], []
+        is_resumed = any(
+            self.script.brokers[fault.of] == of[1] and 0 <= self.now - fault.heal_ms < 1_000
+            for fault in self.script.faults
+        )
+        for pull in waiting:
+            self.after(self.resume_ms() if is_resumed else 0, pull)
+
+    def write(self, of: Queue, value: int) -> None:
+        """A one-way commit: lost at a broker that is dead, read after the resume of one that is paused."""
+        fault = self.script.is_down(of[1], self.now)
+        if fault is None:
+            self.after(self.random.uniform(0, 5), partial(self.committed.__setitem__, of, value))
+        elif not fault.is_kill:
+            self.at(fault.heal_ms + self.now / 1e6, partial(self.committed.__setitem__, of, value))
+
+    def flush(self, broker: str, over_ms: float) -> None:
+        self.flushed |= {of: value for of, value in self.committed.items() if of[1] == broker}
+        if self.now < over_ms:
+            self.after(FLUSH_MS, partial(self.flush, broker, over_ms))
+
+    def forget_unflushed(self, broker: str) -> None:
+        self.committed |= {of: value for of, value in self.flushed.items() if of[1] == broker}
+
+    def poll(self, broker: str, over_ms: float) -> None:
+        """The runner asks for offsets; a round that brings nothing new has no rows."""
+        is_down = self.script.is_down(broker, self.now) is not None
+        own = [of for of in self.queues if of[1] == broker]
+        answers = [(None if is_down else self.committed[of], NEVER if is_down else len(self.queues[of])) for of in own]
+        if answers != self._seen.get(broker):
+            self._seen[broker] = answers
+            for of, (value, end) in zip(own, answers, strict=True):
+                self.rows.committed.append(
+                    {
+                        "poll": self._polls,
+                        "asked_ns": ns(self.now - 1),
+                        "answered_ns": None if is_down else ns(self.now + 1),
+                        "kind": of[0],
+                        "broker": broker,
+                        "queue_id": 0,
+                        "value": value,
+                        "end": None if is_down else end,
+                    }
+                )
+        self._polls += 1
+        if self.now < over_ms:
+            self.after(min(500, over_ms - self.now), partial(self.poll, broker, over_ms))
+
+    # Members and rounds.
+
+    def join(self, member: Member) -> None:
+        member.is_there = True
+        self.rows.members.append(
+            {
+                "member": member.number,
+                "incarnation": 1,
+                "subject": "x",
+                "join_start_ns": ns(self.now),
+                "join_end_ns": ns(self.now + 100),
+                "ended": "alive",
+            }
+        )
+        self.after(10_000 + self.wait_ms(), partial(self.tick, member))
+        self.changed()
+
+    def leave(self, member: Member) -> None:
+        if not member.is_there:
+            return
+        began_ms, member.is_there = self.now, False
+        for work in list(member.owned.values()):
+            if self.commits_at_leave():
+                self.commit(member, work)
+            work.is_dropped = True
+        member.owned.clear()
+        self.show_owned(member, 10)
+        self._row_of(member).update(leave_start_ns=ns(began_ms), leave_end_ns=ns(began_ms + 20), ended="left")
+        self.changed()
+
+    def kill(self, member: Member) -> None:
+        member.is_there, member.is_dead = False, True
+        self._row_of(member).update(ended="killed")
+        for work in member.owned.values():
+            work.is_dropped = True
+        member.owned.clear()
+        self.changed()
+
+    def changed(self) -> None:
+        """Every living member makes a round, each in its own time."""
+        for member in self.members:
+            if member.is_there:
+                self.after(self.random.uniform(100, 1_500), partial(self.round, member))
+
+    def round(self, member: Member) -> None:
+        """A round: queues that are not its share are given up, new ones asked for, one after the other."""
+        if not member.is_there:
+            return
+        asked = self.random.choice(self.script.brokers)
+        if self.script.is_down(asked, self.now) is not None:
+            self.after(3_000 + 20_000, partial(self.round, member))
+            return
+        share = self.share(member)
+        for of in [of for of in member.owned if of not in share]:
+            self.give_up(member, of)
+        self.take(member, [of for of in share if of not in member.owned])
+
+    def share(self, member: Member) -> list[Queue]:
+        living, brokers = [each for each in self.members if each.is_there], sorted(self.script.brokers)
+        place, (size, more) = living.index(member), divmod(len(brokers), len(living))
+        begin = place * size + min(place, more)
+        return [
+            (kind, broker) for kind in ("fed", "retry") for broker in brokers[begin : begin + size + (place < more)]
+        ]
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned.pop(of)
+        work.is_dropped = True
+        self.commit(member, work)
+        self.show_owned(member)
+
+    def take(self, member: Member, wanted: list[Queue]) -> None:
+        if not wanted or not member.is_there:
+            return
+        of = wanted[0]
+        if self.script.is_down(of[1], self.now) is not None:
+            self.after(5_000, partial(self.take, member, wanted[1:]))
+            self.after(6_000, partial(self.round, member))
+            return
+        if of not in member.owned and of in self.share(member):
+            stored = self.committed[of]
+            first = self.first_offset(of, stored)
+            self._offset(member, "query", of, -1 if stored is None else stored)
+            work = member.owned[of] = Working(of, first, remembered=stored)
+            self.show_owned(member)
+            self.after(FIRST_PULL_MS + self.wait_ms(), partial(self.pull, member, work))
+        self.after(self.random.uniform(1, 5), partial(self.take, member, wanted[1:]))
+
+    def show_owned(self, member: Member, after_ms: float | None = None) -> None:
+        """The driver looks every 20 ms."""
+        queues = [{"kind": kind, "broker": broker, "queue_id": 0} for kind, broker in sorted(member.owned)]
+        at_ms = self.now + (self.random.uniform(0, 20) if after_ms is None else after_ms)
+        own = [row for row in self.rows.owned if row["member"] == member.number]
+        at_ns = max(ns(at_ms), own[-1]["at_ns"] if own else 0)
+        self.rows.owned.append(
+            {"member": member.number, "number": len(own) + 1, "incarnation": 1, "at_ns": at_ns, "queues": queues}
+        )
+
+    # Pulling and calling.
+
+    def pull(self, member: Member, work: Working) -> None:
+        if work.is_dropped or member.is_dead:
+            return
+        fault = self.script.is_down(work.of[1], self.now)
+        if fault is not None:
+            self.at(fault.heal_ms + self.resume_ms(), partial(self.pull, member, work))
+            return
+        found = self.queues[work.of][work.next_offset : work.next_offset + BATCH]
+        if not found:
+            self._waiters[work.of].append(
+                partial(self.after, self.random.uniform(0, 3), partial(self.pull, member, work))
+            )
+            return
+        first, work.next_offset = work.next_offset, work.next_offset + len(found)
+        at_ms = self.now
+        for offset, message in self.received(work, list(enumerate(found, first))):
+            insort(work.waiting, offset)
+            work.highest = offset
+            at_ms += self.random.uniform(0, 2)
+            self.at(at_ms, partial(self.call, member, work, offset, message.send, message.times))
+        self.after(at_ms - self.now + 1, partial(self.pull, member, work))
+
+    def call(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        if work.is_dropped or member.is_dead:
+            return
+        fails = self.fails(send, times)
+        row = self.deliver(member, work.of, offset, send, times)
+        self.after(
+            self.work_ms(send) + self.wait_ms(), partial(self.end, member, work, offset, send, times, row, fails)
+        )
+
+    def end(self, member: Member, work: Working, offset: int, send: int, times: int, row: Row, fails: bool) -> None:
+        if member.is_dead:
+            return
+        row |= {"end_ns": ns(self.now), "result": "later" if fails else "success"}
+        if fails and self.script.delay_level is not None:
+            row["delay_level"] = self.script.delay_level
+        if work.is_dropped:
+            return
+        if fails:
+            self.hand_back(member, work, offset, send, times)
+        else:
+            self.after(self.wait_ms(), partial(self.finish, member, work, offset))
+
+    def hand_back(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        """To the queue's broker; else the client sends the message itself; else it consumes it again."""
+        broker = work.of[1]
+        fault = self.script.is_down(broker, self.now)
+        if fault is None:
+            self.after(10, partial(self.copy, broker, send, times + 1, self.script.delay_level))
+            self.after(10 + self.wait_ms(), partial(self.finish, member, work, offset))
+            return
+        if not fault.is_kill:
+            self.at(fault.heal_ms + 1, partial(self.copy, broker, send, times + 1, self.script.delay_level))
+            if fault.heal_ms - self.now < SEND_BACK_MS:
+                self.at(fault.heal_ms + 5, partial(self.finish, member, work, offset))
+                return
+        self.after(5 if fault.is_kill else SEND_BACK_MS, partial(self.resend, member, work, offset, send, times))
+
+    def resend(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        up = [broker for broker in self.script.brokers if self.script.is_down(broker, self.now) is None]
+        if up:
+            self.copy(up[0], send, times + 1, None)
+            self.after(self.wait_ms(), partial(self.finish, member, work, offset))
+        else:
+            wait_ms = 3_000 + LOCAL_RETRY_MS + self.wait_ms()
+            self.after(wait_ms, partial(self.call, member, work, offset, send, times + 1))
+
+    def copy(self, broker: str, send: int, times: int, level: int | None) -> None:
+        if times > self.script.most:
+            self._copy("dead", broker, send, times)
+            return
+        self._copy("retry", broker, send, times)
+        delay_ms = 1_000 * delay_s(level or 2 + times)
+        self.after(
+            delay_ms + self.random.uniform(0, 100), partial(self.store, ("retry", broker), Stored(send, times, 0))
+        )
+
+    def finish(self, member: Member, work: Working, offset: int) -> None:
+        if work.is_dropped or member.is_dead or offset not in work.waiting:
+            return
+        work.waiting.remove(offset)
+        assert work.highest is not None
+        value = work.waiting[0] if work.waiting else work.highest + 1
+        work.remembered = max(value, work.remembered or 0)
+        self._offset(member, "update", work.of, value)
+
+    # Committing.
+
+    def tick(self, member: Member) -> None:
+        if not member.is_there:
+            return
+        for work in list(member.owned.values()):
+            self.commit(member, work)
+        down = any(self.script.is_down(broker, self.now) for broker in self.script.brokers)
+        self.after(5_000 + self.wait_ms() + (3_000 if down else 0), partial(self.tick, member))
+
+    def commit(self, member: Member, work: Working) -> None:
+        value = self.committed_value(work)
+        if value is not None:
+            self._offset(member, "commit", work.of, value)
+            self.write(work.of, value)
+
+    # Steps that a defective group overrides.
+
+    def fails(self, send: int, times: int) -> bool:
+        return send % self.script.fails_every == 0 and times < self.script.tries
+
+    def work_ms(self, _send: int) -> float:
+        return self.random.uniform(0, self.script.work_ms)
+
+    def resume_ms(self) -> float:
+        return self.random.choice((1.0, 40.0, self.random.uniform(0, HOLD_MS)))
+
+    def first_offset(self, _of: Queue, stored: int | None) -> int:
+        return stored or 0
+
+    def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        return found
+
+    def commits_at_leave(self) -> bool:
+        return True
+
+    def committed_value(self, work: Working) -> int | None:
+        return work.remembered
+
+    def body_ok(self, _of: Queue, _send: int) -> bool:
+        return True
+
+    def shown_times(self, times: int) -> int:
+        return times
+
+    # Rows.
+
+    def deliver(self, member: Member, of: Queue, offset: int, send: int, times: int) -> Row:
+        common: Row = {"member": member.number, "call": self.next_number("call", member) - 1}
+        row: Row = common | {
+            "incarnation": 1,
+            "thread": 0,
+            "kind": of[0],
+            "broker": of[1],
+            "queue_id": 0,
+            "start_ns": ns(self.now),
+            "messages": 1,
+        }
+        self.rows.calls.append(row)
+        self.rows.deliveries.append(
+            common
+            | {
+                "place": 0,
+                "send": send,
+                "queue_offset": offset,
+                "times": self.shown_times(times),
+                "shown_topic": "fed",
+                "store_timestamp_ms": wall(0),
+                "body_ok": self.body_ok(of, send),
+            }
+        )
+        return row
+
+    def next_number(self, of: str, member: Member) -> int:
+        self._counts[of, member.number] += 1
+        return self._counts[of, member.number]
+
+    def _offset(self, member: Member, what: str, of: Queue, value: int) -> None:
+        self.rows.offsets.append(
+            {
+                "member": member.number,
+                "number": self.next_number("offset", member),
+                "incarnation": 1,
+                "at_ns": ns(self.now),
+                "what": what,
+                "kind": of[0],
+                "broker": of[1],
+                "queue_id": 0,
+                "value": value,
+            }
+        )
+
+    def _copy(self, place: str, broker: str, send: int, times: int) -> None:
+        self.rows.returned.append(
+            {
+                "place": place,
+                "broker": broker,
+                "queue_id": 0,
+                "queue_offset": len(self.rows.returned),
+                "send": send,
+                "times": times,
+                "store_timestamp_ms": wall(self.now),
+                "born_timestamp_ms": wall(self.now),
+                "born_host": "h",
+                "body_ok": True,
+            }
+        )
+
+    def _row_of(self, member: Member) -> dict[str, Any]:
+        return next(row for row in self.rows.members if row["member"] == member.number)
+
+
+def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) -> Story:
+    """Return the case of two groups; the candidate's may be a defective one."""
+    held: dict[str, list[Row]] = {broker: [] for broker in script.brokers}
+    for send in sorted(range(script.count), key=lambda send: (script.stored_ms(send), send)):
+        broker, at_ms = script.brokers[send % len(script.brokers)], script.stored_ms(send)
+        held[broker].append(
+            {
+                "broker": broker,
+                "queue_id": 0,
+                "queue_offset": len(held[broker]),
+                "send": send,
+                "store_timestamp_ms": wall(at_ms),
+                "born_timestamp_ms": wall(at_ms),
+                "born_host": "h",
+                "body_ok": True,
+            }
+        )
+    return Story(
+        SimulatedGroup(script, 0).run(),
+        candidate(script, 1).run(),
+        held=[row for rows in held.values() for row in rows],
+        faults=[
+            fault_row(script.brokers[fault.of], fault.from_ms, fault.for_ms, is_kill=fault.is_kill, episode=number)
+            for number, fault in enumerate(script.faults)
+        ],
+        count=script.count,
+        duration_ms=script.fed_until_ms,
+        settings={"consume_from_where": "first", "max_reconsume_times": script.most},
+    )
+
+
+def drawn_script(seed: int) -> Script:
+    """Return a script: members that join, leave and are killed, faults of brokers that do not overlap, failing listeners."""
+    random = Random(seed)
+    count = random.choice((100, 200, 300))
+    fed_ms = count * 100
+    lives = [Life(0)]
+    for number in range(1, random.choice((1, 1, 2, 3))):
+        join_ms = random.choice((-12_000 + 100 * number, random.randrange(1_000, fed_ms)))
+        end_ms = random.choice((None, join_ms + random.randrange(2_000, fed_ms)))
+        lives.append(Life(number, join_ms, end_ms, is_killed=end_ms is not None and random.random() < 0.4))
+    faults, from_ms = [], random.randrange(3_000, 9_000)
+    while from_ms < fed_ms and random.random() < 0.7:
+        for_ms = random.choice((800, 1_500, 3_000, 8_000, 12_000))
+        faults.append(Fault(random.randrange(2), from_ms, for_ms, is_kill=random.random() < 0.3))
+        from_ms += for_ms + random.randrange(500, 12_000)
+    return Script(
+        seed=seed,
+        count=count,
+        lives=tuple(lives),
+        faults=tuple(faults),
+        fails_every=random.choice((5, 7, 1_000)),
+        tries=random.choice((1, 2, 3)),
+        delay_level=random.choice((1, 1, 2)),
+        most=random.choice((16, 2, 1)),
+        work_ms=random.choice((5, 50, 1_500)),
+        stall_ms=random.choice((10, 100, 900)),
+        drain_ms=random.choice((6_000, 14_000, 25_000)),
+    )

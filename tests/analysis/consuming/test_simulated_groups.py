@@ -1,0 +1,86 @@
+"""Faithful groups are accused of nothing, whatever the script, the machine and the moments drawn within the rules."""
+
+import pytest
+
+from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.errors import ExitCode
+from tests.analysis.consuming.simulated_group import (
+    Fault,
+    Life,
+    Queue,
+    Script,
+    SimulatedGroup,
+    drawn_script,
+    simulated,
+)
+
+DRAWN = 16
+"""Stories a run of the tests; any other seed draws another one."""
+
+
+def accusations(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) -> list[tuple[str, str, str]]:
+    facts = (each.fact for each in judge_case(simulated(script, candidate).trace()))
+    return [(fact.signature, fact.expected, fact.observed) for fact in facts if isinstance(fact, DifferenceFact)]
+
+
+@pytest.mark.parametrize("seed", range(DRAWN))
+def test_a_drawn_story_has_no_difference(seed: int) -> None:
+    """Members join, leave and die, brokers are paused and killed, listeners fail: no check finds a difference."""
+    assert accusations(drawn_script(seed)) == []
+
+
+class WaitsForACore(SimulatedGroup):
+    """A machine that gives the process no core for two seconds, twice."""
+
+    def wait_ms(self) -> float:
+        return super().wait_ms() + max(
+            0.0, *(at_ms + 2_000 - self.now for at_ms in (5_000, 12_000) if self.now > at_ms), 0.0
+        )
+
+
+class CommitsLate(SimulatedGroup):
+    """Commits whose writes reach the broker a second later."""
+
+    def write(self, of: Queue, value: int) -> None:
+        self.after(950, lambda: SimulatedGroup.write(self, of, value))
+
+
+HARD = {
+    "a leave while calls are under way": (Script(work_ms=4_000, drain_ms=100), SimulatedGroup),
+    "a busy machine in one arm": (Script(), WaitsForACore),
+    "a commit that is answered late": (Script(count=300, lives=(Life(0), Life(1, 9_000, 20_000))), CommitsLate),
+    "calls across a pause": (
+        Script(work_ms=4_000, faults=(Fault(1, 8_000, 3_000),), drain_ms=28_000),
+        SimulatedGroup,
+    ),
+    "a killed broker that forgets five seconds": (
+        Script(seed=4, count=300, faults=(Fault(0, 19_900, 2_000, is_kill=True),), drain_ms=28_000),
+        SimulatedGroup,
+    ),
+    "a member that takes over after that": (
+        Script(
+            count=300,
+            lives=(Life(0), Life(1, 23_000, 27_000)),
+            faults=(Fault(1, 19_900, 2_000, is_kill=True),),
+            drain_ms=28_000,
+        ),
+        SimulatedGroup,
+    ),
+    "both ways of a hand-back fail": (
+        Script(faults=(Fault(0, 6_000, 4_000), Fault(1, 6_000, 4_000)), drain_ms=28_000),
+        SimulatedGroup,
+    ),
+    "members that come and go at once": (
+        Script(lives=(Life(0), Life(1, 9_000, 12_000), Life(2, 9_050, 12_050)), work_ms=1_500),
+        SimulatedGroup,
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "group"), HARD.values(), ids=HARD.keys())
+def test_a_hard_story_conforms(script: Script, group: type[SimulatedGroup]) -> None:
+    """What the rules allow at their limits is judged to conform, to the exit code."""
+    ended = simulated(script, group).judge()
+    assert [(cluster.signature, cluster.example.observed) for cluster in ended.document.clusters] == []
+    assert ended.judgement.exit_code is ExitCode.CONFORMS
