@@ -12,7 +12,7 @@ storePathCommitLog=/var/lib/rocketdiff/store/commitlog
 mappedFileSizeCommitLog=16777216
 timerWheelEnable=false
 SETTINGS
-exec java -Xmx256m -Dtls.server.mode=disabled \
+exec java -Xmx256m -Duser.home=/var/lib/rocketdiff -Dtls.server.mode=disabled \
   --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED \
   --add-exports=java.base/jdk.internal.ref=ALL-UNNAMED \
   @/opt/rocketmq/class-path org.apache.rocketmq.broker.BrokerStartup -c /tmp/broker.conf

@@ -27,9 +27,18 @@ def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> Non
     )
 
 
-def test_three_server_releases_are_locked() -> None:
-    """Servers are the last of the 4 line, the default and the newest."""
-    assert tuple(locked().servers) == ("4.9.7", "5.3.3", "5.5.0")
+def test_servers_are_locked_from_4_3_1_on() -> None:
+    """Every release whose name server and broker are published and start has its servers."""
+    assert tuple(locked().servers) == (
+        *("4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2", "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0"),
+        *("4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.7", "5.0.0", "5.1.0", "5.1.1", "5.1.4", "5.2.0"),
+        *("5.3.3", "5.4.0", "5.5.0"),
+    )
+
+
+def test_the_java_client_that_speaks_grpc_has_three_releases() -> None:
+    """Its numbers are its own, not those of the servers."""
+    assert tuple(locked().grpc_clients) == ("5.0.8", "5.1.0", "5.2.0")
 
 
 def test_a_release_of_the_server_alone_is_no_client() -> None:

@@ -15,18 +15,28 @@ from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     BuildStep,
     OtherClient,
+    at_release,
     built_driver,
     capabilities_of,
     is_built,
     release_of,
+    releases_of,
 )
 
+RELEASES = {
+    f"{client.name}-{release}": at_release(client, release)
+    for client in OTHER_CLIENTS.values()
+    for release in releases_of(client)
+}
 EVERY = pytest.mark.parametrize("client", OTHER_CLIENTS.values(), ids=OTHER_CLIENTS)
+EVERY_RELEASE = pytest.mark.parametrize("client", RELEASES.values(), ids=RELEASES)
 WORDS = {ACL, TLS, *SendKind, *SendMode, "attempts", "attempt-starts", "routes", "grpc"} - {SendMode.SYNC}
 
 
 def folder_of(client: OtherClient) -> Path:
-    return resource(f"harness/rocketdiff/drivers/{client.name}")
+    """With its lock."""
+    folder = resource(f"harness/rocketdiff/drivers/{client.name}")
+    return folder / "releases" / client.release if client.release else folder
 
 
 def made(words: str, *, tools: tuple[str, ...] = ("sh",)) -> OtherClient:
@@ -35,7 +45,7 @@ def made(words: str, *, tools: tuple[str, ...] = ("sh",)) -> OtherClient:
     return replace(OTHER_CLIENTS["go"], tools=tools, steps=steps)
 
 
-@EVERY
+@EVERY_RELEASE
 def test_the_lock_has_the_release_and_no_registry(client: OtherClient) -> None:
     """The lock has the release and no registry, so a configured mirror is used."""
     texts = {file.name: file.read_text() for file in folder_of(client).iterdir() if file.is_file()}
@@ -109,10 +119,25 @@ def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
     assert built_driver(replace(client, shared=("go/main.go",))) != built
 
 
+def test_each_release_of_a_client_is_built_from_its_own_lock(cache: Path) -> None:
+    """Files of a release replace those of the client's folder, and no other release's lie beside them."""
+    words = "cp go.mod {0}; find . | sort >{0}/files"
+    list_all = lambda sources, draft: [BuildStep(("sh", "-c", words.format(draft)), sources)]  # noqa: E731
+    client = replace(OTHER_CLIENTS["go"], tools=("sh",), steps=list_all)
+    older, newest = (built_driver(at_release(client, release)) for release in releases_of(client))
+    assert (older / "files").read_text() == (newest / "files").read_text()
+    assert "releases" not in (older / "files").read_text()
+    for release, built in zip(releases_of(client), (older, newest), strict=True):
+        assert f"rocketmq-client-go/v2 v{release}\n" in (built / "go.mod").read_text()
+        assert built.name.startswith(f"{release}-")
+        assert built.is_relative_to(cache)
+
+
 @EVERY
 def test_a_shared_file_is_none_of_its_own(client: OtherClient) -> None:
     """Shared and own files have different paths, or one would be lost."""
     own = {str(file.relative_to(folder_of(client))) for file in folder_of(client).rglob("*")}
     shared = {name.partition("/")[2] for name in client.shared}
     assert not own & shared
+    assert {path.name for path in (folder_of(client) / "releases").glob("*")} == set(client.older)
     assert all(resource(f"harness/rocketdiff/drivers/{name}").is_file() for name in client.shared)

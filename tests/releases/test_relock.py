@@ -80,10 +80,20 @@ def test_check_writes_nothing_and_exits_with_1_on_a_difference(
 ) -> None:
     """``--check`` writes nothing and exits with 1 if the lock would change."""
     before = LOCK_FILE.read_bytes()
-    monkeypatch.setattr(relock, "resolve_all", lambda: ArtifactLock({}, {}))
+    monkeypatch.setattr(relock, "resolve_all", lambda _sections: ArtifactLock({}, {}))
     assert main(["--check"]) == 1
-    monkeypatch.setattr(relock, "resolve_all", lambda: read_lock(LOCK_FILE))
+    monkeypatch.setattr(relock, "resolve_all", lambda _sections: read_lock(LOCK_FILE))
     assert main(["--check"]) == 0
     assert "the lock is current" in capsys.readouterr().out
     assert LOCK_FILE.read_bytes() == before
     assert not LOCK_FILE.with_suffix(".new").exists()
+
+
+def test_a_named_section_alone_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A section can be renewed without the others, which keep their artifacts."""
+    before, jar = read_lock(LOCK_FILE), Artifact("g:a:1", "aa", 1)
+    monkeypatch.setattr(relock, "published_releases", lambda: ("4.2.0", "4.3.0", "4.3.1", "5.3.4"))
+    monkeypatch.setattr(relock, "resolve", lambda release, _modules: () if release == "5.3.4" else (jar,))
+    after = relock.resolve_all(("servers",))
+    assert after.servers == {"4.3.1": (jar,)}, "4.3.0 does not start, 5.3.4 is not published"
+    assert (after.clients, after.grpc_clients) == (before.clients, before.grpc_clients)

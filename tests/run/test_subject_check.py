@@ -1,5 +1,6 @@
 """`rocketdiff subject check` on one broker."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -18,14 +19,16 @@ from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
+    at_release,
     capabilities_of,
     release_of,
+    releases_of,
     rust_target,
 )
 from rocketdiff.run.subject_check.check import CheckFinding, check_subject
 from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.registry import resolved
-from tests.live import READY_S
+from tests.live import BUILD_VARIABLE, READY_S
 from tests.protocol.published import require_record
 from tests.subjects.built import assert_hello_as_known, require_build
 
@@ -82,8 +85,12 @@ KNOWN_PROBLEMS = {
 
 
 REMOTING = {
-    name: client for name, client in OTHER_CLIENTS.items() if ClientProtocol.GRPC not in capabilities_of(client)
+    f"{client.name}:{release}": at_release(client, release)
+    for client in OTHER_CLIENTS.values()
+    for release in (releases_of(client) if BUILD_VARIABLE in os.environ else [release_of(client)])
+    if ClientProtocol.GRPC not in capabilities_of(client)
 }
+"""`make clients` checks every release, `make test` the newest of each."""
 
 
 @pytest.mark.usefixtures("time_to_stop")

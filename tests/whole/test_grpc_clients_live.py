@@ -1,5 +1,6 @@
 """gRPC clients on a broker with a local proxy: each claimed call, and a pause."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.grpc.call import unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer
+from rocketdiff.releases.lock import locked
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     capabilities_of,
@@ -19,7 +21,7 @@ from rocketdiff.releases.programs.driver_builds import (
 )
 from rocketdiff.run.subject_check.check import check_subject, topology_for
 from rocketdiff.subjects.registry import resolved
-from tests.live import READY_S, repeated
+from tests.live import BUILD_VARIABLE, READY_S, repeated
 from tests.subjects.built import assert_hello_as_known, require_build
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -36,6 +38,9 @@ BUILT_HERE = {
     if ClientProtocol.GRPC in capabilities_of(client)
 }
 
+JAVA = [f"grpc-java:{release}" for release in (locked().grpc_clients if BUILD_VARIABLE in os.environ else ["5.2.0"])]
+"""`make clients` checks every release."""
+
 
 @pytest.fixture(scope="module")
 def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
@@ -46,7 +51,7 @@ def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.mark.usefixtures("time_to_stop")
-@pytest.mark.parametrize("spec", ["grpc-java:5.2.0", *BUILT_HERE])
+@pytest.mark.parametrize("spec", [*JAVA, *BUILT_HERE])
 def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluster, tmp_path: Path) -> None:
     """Each gRPC client passes the subject check, and its known claims equal its hello."""
     if spec in BUILT_HERE:

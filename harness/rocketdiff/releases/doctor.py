@@ -178,11 +178,12 @@ def _other_client(client: driver_builds.OtherClient) -> Requirement:
     if missing:
         remedy = f"only for subjects {client.name}:…: {client.remedy}"
         return _finding(client.title, ok=False, seen=f"no {' and no '.join(missing)} on PATH", remedy=remedy)
-    release = driver_builds.release_of(client)
-    is_built = driver_builds.is_built(client)
-    return _finding(
-        client.title, ok=True, seen=f"{release}, {'built' if is_built else 'built when first used'}", remedy=""
+    each = (driver_builds.at_release(client, release) for release in driver_builds.releases_of(client))
+    seen = (
+        f"{driver_builds.release_of(one)}, {'built' if driver_builds.is_built(one) else 'built when first used'}"
+        for one in each
     )
+    return _finding(client.title, ok=True, seen="; ".join(seen), remedy="")
 
 
 def _chromium() -> Requirement:

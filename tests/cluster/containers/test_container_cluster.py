@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.containers.container import USER_ID
 from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of, security_of
@@ -51,6 +52,17 @@ def test_ports_are_the_advertised_ones_on_loopback_only(cluster: Cluster) -> Non
         if connection.laddr and connection.status == psutil.CONN_LISTEN and connection.laddr.port in ports
     }
     assert listening == {(port, "127.0.0.1") for port in ports}
+
+
+def test_no_process_of_a_server_is_roots(cluster: Cluster, engine: Engine, tmp_path: Path) -> None:
+    """Neither a server nor what is executed in its container runs as root; the server can write its folder."""
+    cluster.collect_evidence(tmp_path)
+    run = json.loads((tmp_path / "nodes.json").read_bytes())["run"]
+    servers = engine.containers(run)
+    users = {row[0] for server in servers for row in server.top(ps_args="-o uid,pid")["Processes"]}
+    users |= {server.exec_run(["id", "-u"]).output.decode().strip() for server in servers}
+    assert users == {str(USER_ID)}
+    assert len(servers) == len(nodes_of(cluster))
 
 
 def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:

@@ -61,7 +61,7 @@ def test_the_context_holds_jars_launcher_and_class_path(tmp_path: Path) -> None:
         assert class_path is not None
         assert class_path.read().decode().splitlines() == ["-cp", ":".join(inside_class_path(JARS))]
     jars = {"lib/org/a/x/1/x-1.jar", "lib/org/b/x/1/x-1.jar"}
-    assert set(members) == {"Dockerfile", "class-path", "loopback/p/L.class", *jars}
+    assert set(members) == {"Dockerfile", "class-path", "home", "loopback/p/L.class", *jars}
     assert {(member.mtime, member.uid, member.uname) for member in members.values()} == {(0, 0, "")}
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docker.errors import NotFound
@@ -14,10 +14,11 @@ from docker.models.containers import Container
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
+from testcontainers.core.transferable import Transferable
 
 from rocketdiff.cluster.containers.engine import LABEL_PREFIX, TIMEOUT_S, Engine, engine_errors
 from rocketdiff.cluster.containers.images import ServerImage
-from rocketdiff.cluster.containers.networking import SETTINGS, NetworkMode, ServerPlan
+from rocketdiff.cluster.containers.networking import HOME, SETTINGS, NetworkMode, ServerPlan
 from rocketdiff.cluster.interface import LOOPBACK
 from rocketdiff.cluster.launched.node_slot import NodeSlot
 from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
@@ -26,6 +27,9 @@ from rocketdiff.cluster.launched.sockets import unread_bytes
 from rocketdiff.core.errors import ClusterError, HarnessError
 
 NODE_LABEL = f"{LABEL_PREFIX}node"
+
+USER_ID = 10_911
+"""User and group of every server, as in docker/Dockerfile. A number needs no entry in an image's /etc/passwd."""
 
 _PROC = Path("/proc")
 
@@ -75,15 +79,36 @@ class ServerContainer(DockerContainer):
             self.start()
         return self.get_wrapped_container()
 
+    def _transfer_into_container(self, transferable: Transferable, destination_in_container: str, mode: int) -> None:
+        """Replaces testcontainers' own, whose files and folders are root's: servers write into all of theirs."""
+        assert isinstance(transferable, bytes)
+        place = PurePosixPath(destination_in_container)
+        self.get_wrapped_container().put_archive("/", owned_tar(place, transferable, mode))
+
+
+def owned_tar(place: PurePosixPath, content: bytes, mode: int) -> bytes:
+    """Return a tar, to be unpacked at the root, with a file below HOME and the folders from HOME on, all of USER_ID."""
+    packed = io.BytesIO()
+    folders = [folder for folder in reversed(place.parents) if folder.is_relative_to(HOME)]
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, kind, rights in [
+            *((folder, tarfile.DIRTYPE, 0o755) for folder in folders),
+            (place, tarfile.REGTYPE, mode),
+        ]:
+            member = tarfile.TarInfo(str(path.relative_to("/")))
+            member.type, member.mode, member.uid, member.gid = kind, rights, USER_ID, USER_ID
+            member.size = len(content) if kind == tarfile.REGTYPE else 0
+            tar.addfile(member, io.BytesIO(content) if member.size else None)
+    return packed.getvalue()
+
 
 def _confined(image: ServerImage) -> dict[str, Any]:
     """
-    Root, who owns the files that the engine copies into the container, without the powers of root.
+    A user without any rights, who owns the server's folder, and no way to gain some. Pauses and kills are the engine's work.
 
-    Pauses and kills are the engine's work. Scripts of a foreign image may change their user first, so it keeps the engine's
-    default capabilities.
+    Scripts of a foreign image may want capabilities of their own, so it keeps the engine's default ones.
     """
-    confined = {"user": "0", "security_opt": ["no-new-privileges"]}
+    confined = {"user": f"{USER_ID}:{USER_ID}", "security_opt": ["no-new-privileges"]}
     return confined if image.is_foreign else {**confined, "cap_drop": ["ALL"]}
 
 

@@ -119,6 +119,7 @@ def context_of(dockerfile: str, jars: Sequence[Artifact], paths: Sequence[Path],
         _add_text(tar, "Dockerfile", dockerfile)
         # The format of `java @file`, for manual use of the image.
         _add_text(tar, "class-path", f"-cp\n{':'.join(inside_class_path(jars))}\n")
+        tar.addfile(_folder("home"))
         for source in sorted(launcher.rglob("*.class")):
             tar.add(source, f"loopback/{source.relative_to(launcher)}", filter=_plain)
         for jar, path in zip(jars, paths, strict=True):
@@ -132,6 +133,12 @@ def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
     member.size = len(text.encode())
     member.mode = 0o644
     tar.addfile(member, BytesIO(text.encode()))
+
+
+def _folder(name: str) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.mode = tarfile.DIRTYPE, 0o755
+    return member
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

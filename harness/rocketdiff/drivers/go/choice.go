@@ -42,15 +42,15 @@ func (c *choice) begin(send *plannedSend, message *primitive.Message) func() {
 	return func() { c.asked.Delete(message) }
 }
 
-// Select chooses the queue of one attempt.
-func (c *choice) Select(message *primitive.Message, queues []*primitive.MessageQueue, last string) *primitive.MessageQueue {
+// queue chooses the queue of one attempt; byDefault is the client's own choice.
+func (c *choice) queue(message *primitive.Message, queues []*primitive.MessageQueue, byDefault func() *primitive.MessageQueue) *primitive.MessageQueue {
 	found, _ := c.asked.Load(message)
 	send, isAsked := found.(*askedSend)
 	if !isAsked {
-		return c.own.Select(message, queues, last)
+		return byDefault()
 	}
 	startNs := monotonicNs()
-	chosen := c.queue(send, message, queues, last)
+	chosen := planned(send, queues, byDefault)
 	if c.records != nil && chosen != nil {
 		c.records.put(attemptRecord{"attempt", send.Send, send.Thread, send.attempts, chosen.BrokerName, chosen.QueueId, startNs})
 	}
@@ -58,7 +58,7 @@ func (c *choice) Select(message *primitive.Message, queues []*primitive.MessageQ
 	return chosen
 }
 
-func (c *choice) queue(send *askedSend, message *primitive.Message, queues []*primitive.MessageQueue, last string) *primitive.MessageQueue {
+func planned(send *askedSend, queues []*primitive.MessageQueue, byDefault func() *primitive.MessageQueue) *primitive.MessageQueue {
 	switch send.Kind {
 	case "queue":
 		sorted := slices.Clone(queues)
@@ -69,5 +69,5 @@ func (c *choice) queue(send *askedSend, message *primitive.Message, queues []*pr
 	case "selector":
 		return queues[send.Argument%len(queues)]
 	}
-	return c.own.Select(message, queues, last)
+	return byDefault()
 }

@@ -3,6 +3,7 @@ Maintainer command: resolve every release with Maven, once, and write the lock f
 
     python -m rocketdiff.releases.artifacts.relock            needs `mvn` on PATH and a network; some minutes the first time
     python -m rocketdiff.releases.artifacts.relock --check    says what would change and exits 1 if anything would
+    python -m rocketdiff.releases.artifacts.relock servers    resolves this section alone; the others stay as they are
 
 Maven resolves because users of the client get its class path; range versions (grpc's `[1.53.0]`) break other resolvers.
 """
@@ -13,7 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from jgo.maven import MavenContext
@@ -21,7 +23,7 @@ from jgo.maven import MavenContext
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.catalogue import line_key
-from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, write_lock
+from rocketdiff.releases.lock import LOCK_FILE, SECTIONS, Artifact, ArtifactLock, read_lock, write_lock
 
 GROUP = "org.apache.rocketmq"
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
@@ -33,12 +35,21 @@ MAVEN_OPTIONS = (
 )
 # The metadata of one module can lack existing releases (client: 4.3.1, 4.9.7), so several modules are read.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
-SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
+FIRST_SERVERS = "4.3.0"
+"""Every published release from here on is in the lock, except those that cannot be started."""
+
+WITHOUT_SERVERS = {
+    "4.3.0": "its topic for new topics is AUTO_CREATE_TOPIC_KEY, so a cluster that has no TBW102 never counts as ready",
+}
+"""Published releases whose servers are left out, and why (seen by ``python -m maintenance.servers``)."""
+
 PROXY_RELEASES = ("5.3.3",)
 # The gRPC Java client, which has its own release numbers.
-GRPC_RELEASES = ("5.2.0",)
+GRPC_RELEASES = ("5.0.8", "5.1.0", "5.2.0")
 # Libraries of our own Java programs, independent of RocketMQ's releases.
 TOOLS = {"asm": ("org.ow2.asm", "9.8")}
+
+ClassPaths = Mapping[str, tuple[Artifact, ...]]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,9 +58,12 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m rocketdiff.releases.artifacts.relock", description=__doc__.split("\n\n")[0]
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the lock would change")
+    parser.add_argument("sections", nargs="*", help=f"resolve these alone: {', '.join(SECTIONS)}")
     options = parser.parse_args(arguments)
+    if unknown := [name for name in options.sections if name not in SECTIONS]:
+        parser.error(f"expected sections of the lock; saw {', '.join(unknown)}; try: {', '.join(SECTIONS)}")
     try:
-        lock = resolve_all()
+        lock = resolve_all(options.sections or SECTIONS)
     except HarnessError as error:
         print(error, file=sys.stderr)
         return int(error.exit_code)
@@ -64,21 +78,37 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if same else 1
 
 
-def resolve_all() -> ArtifactLock:
-    """Resolve each published client and the chosen servers. A version without a published client jar is printed and left out."""
-    clients: dict[str, tuple[Artifact, ...]] = {}
-    for release in published_releases():
-        jars = resolve(release, ("rocketmq-client",))
-        print(f"client {release}: {f'{len(jars)} jars' if jars else 'not published'}", flush=True)
-        if jars:
-            clients[release] = jars
-    servers = {
-        release: _chosen("server", release, "rocketmq-namesrv", "rocketmq-broker") for release in SERVER_RELEASES
+def resolve_all(sections: Collection[str] = SECTIONS) -> ArtifactLock:
+    """Resolve the named sections and keep the others. A version without a published jar is printed and left out."""
+    resolvers: dict[str, Callable[[], ClassPaths]] = {
+        "clients": lambda: _published("client", published_releases(), "rocketmq-client"),
+        "servers": lambda: _published("server", server_releases(), "rocketmq-namesrv", "rocketmq-broker"),
+        "tools": lambda: {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()},
+        "proxies": lambda: {release: _chosen("proxy", release, "rocketmq-proxy") for release in PROXY_RELEASES},
+        "grpc_clients": lambda: {
+            release: _chosen("gRPC client", release, "rocketmq-client-java") for release in GRPC_RELEASES
+        },
     }
-    proxies = {release: _chosen("proxy", release, "rocketmq-proxy") for release in PROXY_RELEASES}
-    grpc_clients = {release: _chosen("gRPC client", release, "rocketmq-client-java") for release in GRPC_RELEASES}
-    tools = {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()}
-    return ArtifactLock(clients, servers, tools, proxies, grpc_clients)
+    return replace(read_lock(LOCK_FILE), **{name: resolvers[name]() for name in sections})
+
+
+def server_releases() -> tuple[str, ...]:
+    """Every published release from FIRST_SERVERS on, without those that cannot be started."""
+    first = line_key(FIRST_SERVERS)
+    return tuple(
+        release for release in published_releases() if line_key(release) >= first and release not in WITHOUT_SERVERS
+    )
+
+
+def _published(kind: str, releases: Iterable[str], *modules: str) -> ClassPaths:
+    """The releases that have all modules."""
+    found: dict[str, tuple[Artifact, ...]] = {}
+    for release in releases:
+        jars = resolve(release, modules)
+        print(f"{kind} {release}: {f'{len(jars)} jars' if jars else 'not published'}", flush=True)
+        if jars:
+            found[release] = jars
+    return found
 
 
 def _chosen(kind: str, release: str, *modules: str) -> tuple[Artifact, ...]:

@@ -4,7 +4,8 @@ Clients of other languages: our driver in the client's language, built into the 
 Each is a folder of ``drivers`` with sources, the language's lock of exact versions, and ``hello.json``: the driver's
 hello, which states the client's capabilities before anything is built. Clients of one language share files: a folder may
 name files of another, which are copied beside its own for the build. A new client needs a folder and a row in
-OTHER_CLIENTS.
+OTHER_CLIENTS. An older release of a client is a name in its row and a folder ``releases/RELEASE``, whose files (the lock,
+and what the release calls differently) replace those of the client's folder.
 """
 
 import hashlib
@@ -13,8 +14,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from rocketdiff.releases.progress import Notice, ProgressListener, silent
 
 _SOURCES = "harness/rocketdiff/drivers"
 _HELLO = "hello.json"
+_RELEASES = "releases"
 
 _DEADLINE_S = 1_800
 """
@@ -53,6 +55,7 @@ class OtherClient:
     name: of the subject and its folder. title: for people. tools: needed to build and run it. remedy: how to get them.
     takes: duration of the first build, in words. steps: from the source folder into a draft. command: of the built
     driver. environment: of each start. shared: files of another folder, as ``folder/path``, that complete its sources.
+    older: releases besides that of ``hello.json``, oldest first. release: chosen by ``at_release``; empty for the newest.
     """
 
     name: str
@@ -64,6 +67,8 @@ class OtherClient:
     command: Callable[[Path], tuple[str, ...]]
     environment: Mapping[str, str] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()
+    release: str = ""
 
 
 def _go_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
@@ -140,7 +145,7 @@ def _node(name: str, title: str, **more: Any) -> OtherClient:
 OTHER_CLIENTS = {
     client.name: client
     for client in (
-        _go("go", "Go client", environment={"ROCKETMQ_GO_LOG_LEVEL": "warn"}),
+        _go("go", "Go client", environment={"ROCKETMQ_GO_LOG_LEVEL": "warn"}, older=("2.1.1",)),
         _node("node", "Node client"),
         _rust("rust", "Rust client", environment={"RUST_LOG": "warn"}),
         _go(
@@ -173,9 +178,19 @@ OTHER_CLIENTS = {
 }
 
 
+def releases_of(client: OtherClient) -> tuple[str, ...]:
+    """Every release that the driver can be built for, oldest first."""
+    return (*client.older, str(_hello(client.name)["version"]))
+
+
+def at_release(client: OtherClient, release: str) -> OtherClient:
+    """The client in one of its releases."""
+    return replace(client, release=release if release in client.older else "")
+
+
 def release_of(client: OtherClient) -> str:
-    """The one release that the driver is for."""
-    return str(_hello(client.name)["version"])
+    """The release that the driver is built for: the newest unless another was chosen."""
+    return client.release or releases_of(client)[-1]
 
 
 def capabilities_of(client: OtherClient) -> frozenset[str]:
@@ -235,8 +250,15 @@ def _hello(name: str) -> dict[str, object]:
 def _sources(client: OtherClient) -> dict[str, Path]:
     """By path in the folder that is built."""
     own = resource(f"{_SOURCES}/{client.name}")
-    files = {str(path.relative_to(own)): path for path in own.rglob("*") if path.is_file()}
-    return files | {name.partition("/")[2]: resource(f"{_SOURCES}/{name}") for name in client.shared}
+    releases = own / _RELEASES
+    files = _files(own, (path for path in own.rglob("*") if not path.is_relative_to(releases)))
+    shared = {name.partition("/")[2]: resource(f"{_SOURCES}/{name}") for name in client.shared}
+    chosen = releases / client.release
+    return files | shared | (_files(chosen, chosen.rglob("*")) if client.release else {})
+
+
+def _files(folder: Path, paths: Iterable[Path]) -> dict[str, Path]:
+    return {str(path.relative_to(folder)): path for path in paths if path.is_file()}
 
 
 def _target(client: OtherClient) -> Path:

@@ -12,10 +12,11 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.programs.driver_builds import (
     OTHER_CLIENTS,
     OtherClient,
+    at_release,
     attempt_timeout_ms_of,
     built_driver,
     capabilities_of,
-    release_of,
+    releases_of,
 )
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
@@ -39,16 +40,16 @@ class BuiltProgram:
 
 def _kind(client: OtherClient) -> Kind:
     def program(subject: SubjectId) -> BuiltProgram:
-        known = release_of(client)
-        if subject.release != known:
-            hint = f"{client.name}:{known}"
+        known = releases_of(client)
+        if subject.release not in known:
+            hint = ", ".join(f"{client.name}:{release}" for release in known)
             raise UsageError(
-                f"the release of the {client.title} that rocketdiff has a driver for", seen=str(subject), hint=hint
+                f"a release of the {client.title} that rocketdiff has a driver for", seen=str(subject), hint=hint
             )
-        return BuiltProgram(subject, client)
+        return BuiltProgram(subject, at_release(client, subject.release))
 
-    def fetch(_release: str, progress: ProgressListener | None) -> None:
-        built_driver(client, progress)
+    def fetch(release: str, progress: ProgressListener | None) -> None:
+        built_driver(at_release(client, release), progress)
 
     def has_send(_release: str, demand: SendDemand) -> bool:
         return is_send_claimed(capabilities_of(client), demand)
@@ -60,7 +61,7 @@ def _kind(client: OtherClient) -> Kind:
     own_ms = attempt_timeout_ms_of(client)
     return Kind(
         client.name,
-        lambda: (release_of(client),),
+        lambda: releases_of(client),
         program,
         fetch,
         {ClientRole.PRODUCER: has_send},
