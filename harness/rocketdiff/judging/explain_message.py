@@ -135,12 +135,9 @@ def _cause(group: GroupStory, before: Delivery, each: Delivery) -> tuple[str, st
         return f": again without a cause, since the call before {ended}", RETRY
     tenures = group.tenure_at(before), group.tenure_at(each)
     began = tenures[1]
-    asked = group.asked.get((each.member, each.queue), ())
     if began is not None and tenures[0] != began:
         at = "an unknown offset" if began.first is None else f"offset {began.first:,}"
         return f": again, because member {began.member} began the queue at {at}", TAKEOVER
-    if any(before.start_ns <= at_ns <= each.start_ns for at_ns in asked):
-        return f": again, because member {each.member} gave the queue up and took it back meanwhile", TAKEOVER
     return f": again without a cause, since the call before {ended} and member {each.member} kept the queue", ONCE
 
 
