@@ -171,7 +171,8 @@ class SimulatedGroup:
         for fault in script.faults:
             if fault.is_kill:
                 self.at(fault.from_ms, partial(self.forget_unflushed, script.brokers[fault.of]))
-        over_ms = script.leave_ms + 1_000 * len(self.members) + 4_000
+        ends_ms = [member.life.end_ms or 0 for member in self.members]
+        over_ms = max(script.leave_ms + 1_000 * len(self.members), *ends_ms) + 4_000
         for broker in script.brokers:
             self.at(self.random.uniform(-FLUSH_MS, 0), partial(self.flush, broker, over_ms))
             self.at(-1_000, partial(self.poll, broker, over_ms))

@@ -130,7 +130,7 @@ def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Ten
     life = group.life_of(tenure)
     gone_ns = None if life is None else life.gone_ns
     ends = [at_ns for at_ns in (tenure.until_ns, gone_ns) if at_ns is not None]
-    if life is not None and life.is_cut_off:
+    if life is not None and life.is_cut_off and tenure.until_ns is None:
         ends.append(max((each.end_ns or 0 for each in group.deliveries_in(tenure)), default=tenure.begin_ns))
     joined_ns = tenure.from_ns if life is None or life.join_ns is None else life.join_ns
     was_given_up = tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
