@@ -192,7 +192,8 @@ def faithful() -> Group:
             group.deliver(send, stored_ms + 2)
         else:
             group.deliver(send, stored_ms + 2, result="later", delay_level=1)
-            group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 14, times=1)
+            changed = f'{{"RETRY_TOPIC":"T","UNIQ_KEY":"{send}","WAIT":"false"}}'
+            group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 14, times=1, properties=changed)
             group.copy("retry", send, 1)
     for at_ms in range(5_000, END_MS + 1, 5_000):
         for broker in BROKERS:
@@ -228,6 +229,7 @@ class Story:
                 "born_timestamp_ms": wall(send * EVERY_MS),
                 "born_host": "h",
                 "body_ok": True,
+                "properties": f'{{"UNIQ_KEY":"{send}","WAIT":"true"}}',
             }
             for send in range(COUNT)
         ]

@@ -67,6 +67,18 @@ def shows_another_body(group: Group) -> None:
     group.deliveries[50]["body_ok"] = False
 
 
+def shows_the_retry_topic(group: Group) -> None:
+    for row in group.deliveries:
+        if row["times"]:
+            row["shown_topic"] = "retry"
+
+
+def loses_the_key_of_what_comes_back(group: Group) -> None:
+    for row in group.deliveries:
+        if row["times"]:
+            row["properties"] = '{"RETRY_TOPIC":"T","WAIT":"false"}'
+
+
 def swaps_two(group: Group) -> None:
     rows = {row["send"]: row for row in group.deliveries if row["times"] == 0}
     rows[31]["send"], rows[33]["send"] = 33, 31
@@ -167,6 +179,8 @@ def never_joins(group: Group) -> None:
         (loses_some, "delivered.never"),
         (loses_the_end, "delivered.not-yet"),
         (shows_another_body, "delivered.damaged"),
+        (shows_the_retry_topic, "delivered.other-topic"),
+        (loses_the_key_of_what_comes_back, "delivered.other-properties"),
         (swaps_two, "delivered.other-message"),
         (invents_one, "delivered.other-message"),
         (doubles, "redelivery.without-cause"),

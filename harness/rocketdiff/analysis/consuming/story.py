@@ -52,6 +52,7 @@ class Held:
     send: int | None
     store_ms: int
     body_ok: bool
+    properties: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class Delivery:
     """
     One message in one call of a listener. number: of the delivery of its message in its group, from 0.
 
-    end_ns, result: None if the call never ended.
+    end_ns, result: None if the call never ended. shown: what kind of topic the message names. properties: None if as at the first
+    delivery of its number.
     """
 
     member: int
@@ -74,6 +76,8 @@ class Delivery:
     end_ns: int | None
     result: CallResult | None
     delay_level: int | None
+    shown: TopicKind = TopicKind.FED
+    properties: str | None = None
     number: int = 0
 
     @property
@@ -325,6 +329,8 @@ def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
                 end_ns=call["end_ns"],
                 result=None if call["result"] is None else CallResult(call["result"]),
                 delay_level=call["delay_level"],
+                shown=TopicKind(row["shown_topic"]),
+                properties=row["properties"],
             )
         )
     return sorted(found, key=lambda each: (each.start_ns, each.member, each.call, each.queue_offset))
@@ -424,7 +430,7 @@ def _answered(polls: Iterable[dict[str, Any]]) -> Iterator[Commit]:
 
 def _held(row: dict[str, Any]) -> Held:
     queue = QueueOf(TopicKind.FED, row["broker"], row["queue_id"])
-    return Held(queue, row["queue_offset"], row["send"], row["store_timestamp_ms"], row["body_ok"])
+    return Held(queue, row["queue_offset"], row["send"], row["store_timestamp_ms"], row["body_ok"], row["properties"])
 
 
 def _life(row: dict[str, Any]) -> Life:

@@ -343,6 +343,14 @@ OTHER_MESSAGE = Signature(
     "delivered.other-message", "delivered", "{subject} shows another message than the one that is stored at its offset"
 )
 DAMAGED = Signature("delivered.damaged", "delivered", "{subject} shows a message with another body than was stored")
+OTHER_TOPIC = Signature(
+    "delivered.other-topic", "delivered", "{subject} shows a message under another topic than the one it was sent to"
+)
+OTHER_PROPERTIES = Signature(
+    "delivered.other-properties",
+    "delivered",
+    "a message that comes back to {subject} shows other properties than were stored",
+)
 DELIVERED_AGAIN_WITHOUT_CAUSE = Signature(
     "redelivery.without-cause", "redelivery", "{subject} delivers a message again although it was consumed"
 )

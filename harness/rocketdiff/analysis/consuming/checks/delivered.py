@@ -3,9 +3,11 @@ Is every stored message handed to the group, and as it was stored?
 
 A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it: a member pulls a
 queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
-window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). A retried message has the body that was fed.
+window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). A retried message has the body that was fed,
+the properties that its sender gave it, and the topic it was sent to (resetRetryAndNamespace; in every release).
 """
 
+import json
 from bisect import bisect_right
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -16,10 +18,21 @@ from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory,
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.tables.signatures import DAMAGED, NEVER_DELIVERED, NOT_YET_DELIVERED, OTHER_MESSAGE
+from rocketdiff.core.tables.signatures import (
+    DAMAGED,
+    NEVER_DELIVERED,
+    NOT_YET_DELIVERED,
+    OTHER_MESSAGE,
+    OTHER_PROPERTIES,
+    OTHER_TOPIC,
+    Signature,
+)
 from rocketdiff.core.units import NS_PER_S
 
 NAME = "delivered"
+
+CHANGED_ON_THE_WAY = frozenset({"CLUSTER", "DELAY", "MSG_REGION", "TRACE_ON", "WAIT"})
+"""Properties that brokers and clients set anew when a message is stored, handed back or sent again."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
@@ -34,6 +47,35 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             stored = None if each.send is None else story.held_by_send.get(each.send)
             if each.queue.kind is TopicKind.RETRY and stored is not None and stored.body_ok and not each.body_ok:
                 _note_damaged(facts, group, each)
+            _observe_head(facts, group, each, stored)
+
+
+def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, stored: Held | None) -> None:
+    """Compare the topic and the properties that a listener sees with those of the message as it was sent."""
+    if delivery.shown is not TopicKind.FED:
+        _note_head(facts, group, delivery, OTHER_TOPIC, "the topic it was sent to", f"a topic of kind {delivery.shown}")
+    if stored is None or stored.properties is None or delivery.properties is None:
+        return
+    sent, seen = json.loads(stored.properties), json.loads(delivery.properties)
+    for name in sorted(sent.keys() - CHANGED_ON_THE_WAY):
+        if seen.get(name) != sent[name]:
+            observed = f"{name} is {seen[name]}" if name in seen else f"no {name}"
+            _note_head(facts, group, delivery, OTHER_PROPERTIES, f"{name} is {sent[name]}", observed)
+            return
+
+
+def _note_head(
+    facts: GroupFacts, group: GroupStory, delivery: Delivery, signature: Signature, expected: str, observed: str
+) -> None:
+    facts.differ(
+        signature,
+        group,
+        at_ns=delivery.start_ns,
+        send=delivery.send,
+        delivery=delivery,
+        expected=f"at delivery {delivery.number + 1} of message {delivery.send}: {expected}",
+        observed=observed,
+    )
 
 
 def _observe_queue(
