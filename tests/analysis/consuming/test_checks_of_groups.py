@@ -169,6 +169,13 @@ def delivers_late(group: Group) -> None:
         call["end_ns"] += 400_000_000
 
 
+def starves_a_queue(group: Group) -> None:
+    for call in group.calls:
+        if call["broker"] == "broker-b":
+            call["start_ns"] += 400_000_000
+            call["end_ns"] += 400_000_000
+
+
 def never_joins(group: Group) -> None:
     group.members[0]["error"] = "MQClientException"
 
@@ -197,6 +204,7 @@ def never_joins(group: Group) -> None:
         (retries_for_ever, "retries.too-many"),
         (counts_failures_wrongly, "retries.other-times"),
         (delivers_late, "consumption.later"),
+        (starves_a_queue, "consumption.later"),
         (never_joins, "consumption.never-joined/MQClientException"),
     ],
 )

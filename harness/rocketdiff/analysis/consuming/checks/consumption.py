@@ -2,8 +2,9 @@
 Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault the median
-time from a message's storing to its delivery is slow if it is three times the other group's and a quarter of a second more. The unit of the test
-is the second, in both directions, as in a paired comparison of two clients (McNemar).
+time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and a quarter
+of a second more: a queue that starves is late for its own messages only. The unit of the test is the second, in both directions, as in a
+paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
-from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
@@ -58,7 +59,8 @@ def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
 
 
 def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
-    late = {arm: _seconds(story, group) for arm, group in story.groups.items()}
+    places = {arm: _seconds(story, group) for arm, group in story.groups.items()}
+    late = {arm: {second: longest for second, (longest, _) in own.items()} for arm, own in places.items()}
     both = sorted(late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys())
     for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
         slow = [second for second in both if _is_slower(late[arm][second], late[other][second])]
@@ -71,7 +73,7 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
                 at_ns=slow[0] * NS_PER_S,
                 expected=f"messages in calm as soon as the other group's: {other_ms:.0f} ms in the median",
                 observed=(
-                    f"{own_ms:.0f} ms; slower in {len(slow)} of {len(both)} seconds without a fault, faster in {against}"
+                    f"{own_ms:.0f} ms from {places[arm][slow[0]][1]}; slower in {len(slow)} of {len(both)} seconds without a fault, faster in {against}"
                 ),
             )
 
@@ -80,12 +82,12 @@ def _is_slower(own_ms: float, other_ms: float) -> bool:
     return own_ms > SLOWER * max(other_ms, 0.0) and own_ms > other_ms + SLOWER_MS
 
 
-def _seconds(story: CaseStory, group: GroupStory) -> dict[int, float]:
-    """Return the median time from storing to delivery in ms, by second of storing, in calm."""
+def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, QueueOf]]:
+    """Return the longest median of a queue's times from storing to delivery in ms, and the queue, by second of storing, in calm."""
     clock = story.trace.entry.clock
     if clock is None:
         return {}
-    found: defaultdict[int, list[float]] = defaultdict(list)
+    found: defaultdict[int, defaultdict[QueueOf, list[float]]] = defaultdict(lambda: defaultdict(list))
     for send, deliveries in group.by_send.items():
         held = story.held_by_send.get(send)
         first = deliveries[0]
@@ -93,8 +95,10 @@ def _seconds(story: CaseStory, group: GroupStory) -> dict[int, float]:
             continue
         stored_ns = clock.latest_ns(held.store_ms)
         if phase_of(story.trace.faults, stored_ns) == CALM:
-            found[stored_ns // NS_PER_S].append((first.start_ns - stored_ns) / NS_PER_MS)
-    return {second: median(values) for second, values in found.items()}
+            found[stored_ns // NS_PER_S][held.queue].append((first.start_ns - stored_ns) / NS_PER_MS)
+    return {
+        second: max((median(values), queue) for queue, values in by_queue.items()) for second, by_queue in found.items()
+    }
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
