@@ -149,6 +149,7 @@ class Group:
                 "queue_offset": len(self.returned),
                 "send": send,
                 "times": times,
+                "delay_level": 1,
                 "store_timestamp_ms": wall(0),
                 "born_timestamp_ms": wall(0),
                 "born_host": "h",

@@ -153,6 +153,11 @@ def retries_at_once(group: Group) -> None:
         call["start_ns"], call["end_ns"] = ns(7_900), ns(7_901)
 
 
+def ignores_the_delay_level(group: Group) -> None:
+    for copy in group.returned:
+        copy["delay_level"] = 3
+
+
 def retries_for_ever(group: Group) -> None:
     group.deliver(77, 12_000, kind="retry", offset=COUNT // 14 + 1, times=2)
 
@@ -201,6 +206,7 @@ def never_joins(group: Group) -> None:
         (commits_backwards, "offsets.went-back"),
         (forgets_a_failure, "retries.missing"),
         (retries_at_once, "retries.early"),
+        (ignores_the_delay_level, "retries.other-level"),
         (retries_for_ever, "retries.too-many"),
         (counts_failures_wrongly, "retries.other-times"),
         (delivers_late, "consumption.later"),

@@ -135,11 +135,12 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCopy:
-    """A failed message where it waits for its next delivery, or where it ended. place: retry, dead or waiting."""
+    """A failed message where it waits for its next delivery, or where it ended. place: retry, dead or waiting. level: None if unseen."""
 
     place: str
     send: int | None
     times: int
+    level: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +300,9 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None
         if returned is None
-        else tuple(ReturnedCopy(row["place"], row["send"], row["times"]) for row in _rows(returned)),
+        else tuple(
+            ReturnedCopy(row["place"], row["send"], row["times"], row["delay_level"]) for row in _rows(returned)
+        ),
         last_ns,
         (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
         {} if own is None else own.settings,

@@ -394,6 +394,9 @@ DEAD_TOO_LATE = Signature(
     "retries.dead-too-late", "retries", "a message comes back to {subject} though it has failed as often as it may"
 )
 RETRY_EARLY = Signature("retries.early", "retries", "a message that failed at {subject} comes back before its delay")
+RETRY_OTHER_LEVEL = Signature(
+    "retries.other-level", "retries", "a message that failed at {subject} is kept back under another delay level"
+)
 RETRY_OTHER_TIMES = Signature(
     "retries.other-times", "retries", "a message that comes back to {subject} shows another number of earlier failures"
 )

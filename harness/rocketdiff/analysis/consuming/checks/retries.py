@@ -15,12 +15,13 @@ from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, ReturnedCopy
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.sends.message import delay_s
+from rocketdiff.core.sends.message import DELAY_S, delay_s
 from rocketdiff.core.tables.signatures import (
     DEAD_TOO_EARLY,
     DEAD_TOO_LATE,
     RETRY_EARLY,
     RETRY_MISSING,
+    RETRY_OTHER_LEVEL,
     RETRY_OTHER_TIMES,
     RETRY_TOO_OFTEN,
     Signature,
@@ -60,6 +61,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             _observe_dead(facts, group, deliveries, copies.get(send, []), most)
             if not _may_be_doubled(story, failed):
                 _observe_copies(facts, group, deliveries)
+                _observe_levels(facts, group, failed, copies.get(send, []))
 
 
 def most_reconsume_times(group: GroupStory) -> int:
@@ -163,9 +165,28 @@ def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Deli
             return
 
 
+def _observe_levels(facts: GroupFacts, group: GroupStory, failed: list[Delivery], copies: list[ReturnedCopy]) -> None:
+    """Compare the delay level of each copy with those that failures with one less counted ask for."""
+    for copy in copies:
+        causes = [each for each in failed if each.times == copy.times - 1]
+        if copy.place == DEAD or copy.level is None or not causes:
+            continue
+        asked = {_level(each) for each in causes}
+        if AT_ONCE not in asked and copy.level not in asked:
+            expected = " or ".join(f"a delay of {delay_s(level)} s (level {level})" for level in sorted(asked))
+            observed = f"a copy under level {copy.level}"
+            _note(facts, group, RETRY_OTHER_LEVEL, causes[0], expected=expected, observed=observed)
+            return
+
+
+def _level(cause: Delivery) -> int:
+    """Return the delay level that a failure asks for; a broker lowers one that it does not have."""
+    return min(cause.delay_level or FIRST_LEVEL + cause.times, len(DELAY_S))
+
+
 def _is_early(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery) -> bool:
     """Note a copy that comes before its delay."""
-    level = cause.delay_level or FIRST_LEVEL + cause.times
+    level = _level(cause)
     waited_ns = copy.start_ns - (cause.end_ns or 0)
     if waited_ns >= delay_s(level) * NS_PER_S - EARLY_NS:
         return False
