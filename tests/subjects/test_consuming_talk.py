@@ -233,4 +233,7 @@ def test_a_plan_needs_claims_of_its_listener() -> None:
     assert "with listener:level: its hello claims" in why_not_claimed(
         plan, hello(capabilities=(*CLAIMS, "listener:later"), roles=("consumer",))
     )
+    unseen = hello(capabilities=tuple({*full.capabilities} - {"owned"}), roles=("consumer",))
+    assert "with owned: its hello claims" in why_not_claimed(plan, unseen)
+    assert not is_group_claimed(unseen.capabilities, GroupDemand.of(plan))
     assert why_not_claimed(plan, hello()).endswith("its hello has the roles producer")

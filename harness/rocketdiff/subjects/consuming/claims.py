@@ -4,13 +4,17 @@ from collections.abc import Collection
 
 from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.demand import GroupDemand
+from rocketdiff.core.records.consuming import ALLOCATIONS, OWNED
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.tables.roles import ClientRole
+
+PROVES_SETTLED = (ALLOCATIONS, OWNED)
+"""Without these records no group is proven to be settled, and a client without hooks would be accused of it."""
 
 
 def is_group_claimed(capabilities: Collection[str], demand: GroupDemand) -> bool:
     """True if the capabilities include everything that a member needs."""
-    return set(demand.capabilities) <= set(capabilities)
+    return {*demand.capabilities, *PROVES_SETTLED} <= set(capabilities)
 
 
 def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:
@@ -18,7 +22,8 @@ def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:
     name = f"{hello.client}:{hello.version}"
     if ClientRole.CONSUMER not in (hello.roles or ()):
         return f"{name} cannot be a consumer: its hello has the roles {', '.join(hello.roles or ('producer',))}"
-    missing = [word for word in GroupDemand.of(plan).capabilities if word not in hello.capabilities]
+    needed = (*GroupDemand.of(plan).capabilities, *PROVES_SETTLED)
+    missing = [word for word in needed if word not in hello.capabilities]
     if not missing:
         return ""
     claimed = ", ".join(hello.capabilities) or "nothing"
