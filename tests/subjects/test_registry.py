@@ -18,7 +18,7 @@ from rocketdiff.subjects.registry import KINDS, known_subjects, lab_host_of, off
         ("python:1.0", "5.5.0"),
         ("toy:sings", "drops"),
         ("cpp:1.0", "2.1.0"),
-        ("go:2.1.1", "2.1.2"),
+        ("go:2.1.0", "2.1.2"),
         ("perl:1", "java:"),
     ],
 )
