@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from rocketdiff.core.answers.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
 from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
+from rocketdiff.report.charts.timelines import Axis, ticks
 from rocketdiff.report.sending.lanes import draw_lanes
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
@@ -20,6 +21,11 @@ def bar(
     queue: int = 0,
 ) -> LaneAttempt:
     return LaneAttempt(arm, 0, send, 0, broker, queue, start_ms, end_ms, outcome, "none")
+
+
+def test_a_case_that_ended_before_it_began_has_a_picture() -> None:
+    """An axis of no length has one tick; a run with a lost feeder once drew it for ever."""
+    assert ">0</text>" in "".join(ticks(Axis(0.0, 0.0), 0, 10))
 
 
 def lanes(*attempts: LaneAttempt, faults: tuple[FaultWindow, ...] = ()) -> SwimLanes:

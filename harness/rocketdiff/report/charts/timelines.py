@@ -68,7 +68,9 @@ def ticks(axis: Axis, top: float, bottom: float, since: str = "seconds since the
 
 
 def _step(raw: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is at least ``raw``."""
+    """The smallest of 1, 2, 5 times a power of ten that is at least ``raw``; 1 for a case that ended before it began."""
+    if raw <= 0:
+        return 1.0
     power = 10.0 ** len(str(int(raw))) if raw >= 1 else 1.0
     while power / 10 >= raw:
         power /= 10

@@ -1,5 +1,7 @@
 """The reference's setup, without a cluster."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from rocketdiff.core.records.received import Record
@@ -7,9 +9,10 @@ from rocketdiff.core.records.sending import UNSEEN_END, Attempt
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.drivers.python.sending.identity import body_of, message_id
-from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of, settings_of
+from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of, repeat_send, settings_of
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketmq_reference.api import listener as heard
+from rocketmq_reference.remoting.errors import MQClientException
 
 SETUP = SubjectSetup(
     ("127.0.0.1:1",),
@@ -35,6 +38,21 @@ def test_every_setting_of_a_scenario_reaches_the_reference() -> None:
     settings = settings_of(SETUP)
     for name in ClientSettings.__dataclass_fields__:
         assert getattr(settings, name) == getattr(SETUP.settings, name)
+
+
+@pytest.mark.parametrize("refusals", [0, 2, 3])
+def test_the_warm_up_outlasts_a_crowded_broker(refusals: int) -> None:
+    """A send of the warm-up is made up to three times; a broker that refuses all of them fails the setup."""
+    made: list[int] = []
+
+    def send() -> None:
+        made.append(1)
+        if len(made) <= refusals:
+            raise MQClientException("CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy")
+
+    with pytest.raises(MQClientException) if refusals == 3 else nullcontext():
+        repeat_send(send)
+    assert len(made) == min(refusals + 1, 3)
 
 
 def test_settings_can_be_changed_for_the_warm_up() -> None:
