@@ -125,6 +125,13 @@ class CaseFacts:
         )
 
 
+UNDECIDED_BOUND = 0.05
+"""
+Share of what was looked at that rules may leave open in a decisive case (unreported route, too many hidden states). A route change
+or two cost one in twenty; with more, a client could be wrong most of the time unnoticed.
+"""
+
+
 def standing_with(facts: CaseFacts, seen: Mapping[Arm, int], lacking: str) -> tuple[Standing, str]:
     """DECISIVE if both arms have something to judge; else INDECISIVE with ``lacking``, where ``{}`` is the subject."""
     without = [facts.subjects[arm] for arm in Arm if not seen[arm]]

@@ -18,6 +18,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.records.consuming import CallResult, OffsetEvent
+from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.traces.schema import TableName
 
@@ -225,6 +226,17 @@ class GroupStory:
         place = bisect_right(own, delivery.start_ns, key=lambda tenure: tenure.begin_ns)
         return own[place - 1] if place else None
 
+    def starts_after(self, fault: FaultRecord) -> list[int]:
+        """Return when deliveries from the fed queues of the faulty broker began since its heal began; none without a heal."""
+        heal_ns = inf if fault.heal_ns is None else fault.heal_ns
+        return [
+            each.start_ns
+            for queue, deliveries in self.by_queue.items()
+            if queue.broker == fault.node and queue.kind is TopicKind.FED
+            for each in deliveries
+            if each.start_ns >= heal_ns
+        ]
+
     def life_of(self, tenure: Tenure) -> Life | None:
         return self._lives.get((tenure.member, tenure.incarnation))
 
@@ -264,6 +276,14 @@ class CaseStory:
     trace: CaseTrace
     held: Mapping[QueueOf, tuple[Held, ...]] | None
     groups: Mapping[Arm, GroupStory] = field(default_factory=dict)
+
+    @cached_property
+    def stored_ns(self) -> Mapping[int, int]:
+        """When each message was stored at the latest, by its number; empty if the clocks were not compared."""
+        clock = self.trace.entry.clock
+        if clock is None:
+            return {}
+        return {send: clock.latest_ns(held.store_ms) for send, held in self.held_by_send.items()}
 
     @cached_property
     def held_by_send(self) -> Mapping[int, Held]:

@@ -6,6 +6,10 @@ Times are milliseconds since the first due send of the case; ``arm`` is ``baseli
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
+
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.units import NS_PER_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,11 @@ class FaultWindow:
     node: str
     start_ms: float
     end_ms: float | None
+
+    @classmethod
+    def of(cls, fault: FaultRecord, origin_ns: int) -> Self:
+        healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
+        return cls(fault.episode, str(fault.kind), fault.node, (fault.inject_ns - origin_ns) / NS_PER_MS, healed_ms)
 
 
 @dataclass(frozen=True, slots=True)

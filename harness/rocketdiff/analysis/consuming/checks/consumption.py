@@ -84,18 +84,15 @@ def _is_slower(own_ms: float, other_ms: float) -> bool:
 
 def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, QueueOf]]:
     """Return the longest median of a queue's times from storing to delivery in ms, and the queue, by second of storing, in calm."""
-    clock = story.trace.entry.clock
-    if clock is None:
-        return {}
     found: defaultdict[int, defaultdict[QueueOf, list[float]]] = defaultdict(lambda: defaultdict(list))
     for send, deliveries in group.by_send.items():
-        held = story.held_by_send.get(send)
-        first = deliveries[0]
-        if held is None or first.queue.kind is not TopicKind.FED:
+        stored_ns, first = story.stored_ns.get(send), deliveries[0]
+        if stored_ns is None or first.queue.kind is not TopicKind.FED:
             continue
-        stored_ns = clock.latest_ns(held.store_ms)
         if phase_of(story.trace.faults, stored_ns) == CALM:
-            found[stored_ns // NS_PER_S][held.queue].append((first.start_ns - stored_ns) / NS_PER_MS)
+            found[stored_ns // NS_PER_S][story.held_by_send[send].queue].append(
+                (first.start_ns - stored_ns) / NS_PER_MS
+            )
     return {
         second: max((median(values), queue) for queue, values in by_queue.items()) for second, by_queue in found.items()
     }

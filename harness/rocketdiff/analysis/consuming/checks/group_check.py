@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, standing_with
+from rocketdiff.analysis.checks.case_facts import UNDECIDED_BOUND, CaseFacts, broken_guard, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory
@@ -17,9 +17,6 @@ GroupCheck = CheckCode[GroupObserver, None]
 JUDGED, UNDECIDED = "judged", "undecided"
 """Tallies: what a check has looked at, and how much of it the rules leave open."""
 
-MOST_UNDECIDED = 1 / 20
-"""Share of what was looked at that may stay undecided in a decisive case, as for producers."""
-
 
 def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
     """
@@ -29,13 +26,13 @@ def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
     """
     unsettled = [guard for guard in facts.entry.guards if not guard.held and guard.name.startswith(GROUP_GUARDS)]
     if unsettled:
-        reason = "; ".join(f"{guard.name}: expected {guard.expected}, saw {guard.seen}" for guard in unsettled)
+        reason = "; ".join(map(broken_guard, unsettled))
         return facts.evidence(check, Standing.INVALID, reason)
     seen = {arm: facts.n(check, JUDGED, arm=str(arm)) for arm in Arm}
     standing, reason = standing_with(facts, seen, lacking)
     for arm, judged in seen.items():
         undecided = facts.n(check, UNDECIDED, arm=str(arm))
-        if standing is Standing.DECISIVE and undecided > judged * MOST_UNDECIDED:
+        if standing is Standing.DECISIVE and undecided > judged * UNDECIDED_BOUND:
             standing = Standing.INDECISIVE
             reason = f"the rules leave {undecided} of {judged} open for {facts.subjects[arm]}"
     return facts.evidence(check, standing, reason, decisions=sum(seen.values()))

@@ -120,9 +120,7 @@ def _observe_order(
 ) -> None:
     """Note where an offset goes back that one member alone can have written; it remembers no lower one."""
     for before, after in pairwise(answered):
-        if after.value >= before.value:
-            continue
-        if rises_only(story, group, queue, before.asked_ns, after.by_ns):
+        if after.value < before.value and rises_only(story, group, queue, before.asked_ns, after.by_ns):
             facts.differ(
                 WENT_BACK,
                 group,

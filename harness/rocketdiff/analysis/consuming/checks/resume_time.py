@@ -16,7 +16,6 @@ from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
-from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.oracle.consumer.windows import HOLD_NS
 
 NAME = "resume-time"
@@ -33,13 +32,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         if fault.node not in brokers or fault.heal_ns is None:
             continue
         for group in story.groups.values():
-            begun = [
-                each.start_ns
-                for queue, deliveries in group.by_queue.items()
-                if queue.broker == fault.node and queue.kind is TopicKind.FED
-                for each in deliveries
-                if each.start_ns >= fault.heal_ns
-            ]
+            begun = group.starts_after(fault)
             until_ns = min(begun, default=group.watched_until_ns)
             took_ns = max(until_ns - fault.heal_ns, HOLD_NS)
             ended = Ending.FAILOVER if begun else Ending.OPEN

@@ -12,6 +12,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.group_offsets import may_stay
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, ReturnedCopy
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
@@ -59,7 +60,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 continue
             _observe_missing(facts, group, deliveries, None if group.returned is None else copies.get(send, []))
             _observe_dead(facts, group, deliveries, copies.get(send, []), most)
-            if not _may_be_doubled(story, failed):
+            # Beside a fault the client may have sent the message itself, so that there are two copies.
+            if not any(may_stay(story.trace.faults, each.end_ns) for each in failed):
                 _observe_copies(facts, group, deliveries)
                 _observe_levels(facts, group, failed, copies.get(send, []))
 
@@ -200,16 +202,6 @@ def _note(
     facts: GroupFacts, group: GroupStory, signature: Signature, at: Delivery, *, expected: str, observed: str
 ) -> None:
     facts.differ(signature, group, at_ns=at.start_ns, send=at.send, delivery=at, expected=expected, observed=observed)
-
-
-def _may_be_doubled(story: CaseStory, failed: list[Delivery]) -> bool:
-    """True if a fault may have met the hand-back of a failed message, which the client then sends itself."""
-    return any(
-        fault.inject_ns <= each.end_ns + BOTH_WAYS_NS and (fault.healed_ns is None or each.end_ns <= fault.healed_ns)
-        for each in failed
-        if each.end_ns is not None
-        for fault in story.trace.faults
-    )
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

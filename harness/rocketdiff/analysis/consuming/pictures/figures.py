@@ -4,9 +4,8 @@ from itertools import pairwise
 from statistics import median, quantiles
 
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
-from rocketdiff.analysis.consuming.pictures.timeline import is_again, stored_times
+from rocketdiff.analysis.consuming.pictures.timeline import is_again
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory
-from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_MS
 
@@ -21,7 +20,6 @@ MESSAGES_FOR_P99 = 100
 
 def count_figures(story: CaseStory, facts: GroupFacts) -> None:
     """Count the figures of both groups."""
-    stored = stored_times(story)
     for group in story.groups.values():
         arm = str(group.arm)
         known = [group.by_send.get(send, ()) for send in story.held_by_send]
@@ -30,19 +28,19 @@ def count_figures(story: CaseStory, facts: GroupFacts) -> None:
         further = [is_again(each, number) for each in known for number in range(1, len(each))]
         facts.count(FIGURES, arm, "", AGAIN, n=sum(further))
         facts.count(FIGURES, arm, "", RETRIED, n=len(further) - sum(further))
-        _count_latency(story, group, stored, facts)
+        _count_latency(story, group, facts)
         for number, fault in enumerate(story.trace.faults):
-            silent_ns = _silent_ns(story, group, fault, stored)
+            silent_ns = _silent_ns(story, group, fault)
             facts.count(FIGURES, arm, "", f"{SILENT_MS} {number}", total=silent_ns / NS_PER_MS)
             if (resumed_ns := _resumed_ns(group, fault)) is not None:
                 facts.count(FIGURES, arm, "", f"{RESUMED_MS} {number}", total=resumed_ns / NS_PER_MS)
 
 
-def _count_latency(story: CaseStory, group: GroupStory, stored: dict[int, int], facts: GroupFacts) -> None:
+def _count_latency(story: CaseStory, group: GroupStory, facts: GroupFacts) -> None:
     """From storing to the first delivery, of messages stored in calm; a store time has no fraction of a millisecond."""
     late_ms = [
         max(0.0, (group.by_send[send][0].start_ns - at_ns) / NS_PER_MS)
-        for send, at_ns in stored.items()
+        for send, at_ns in story.stored_ns.items()
         if send in group.by_send and phase_of(story.trace.faults, at_ns) == CALM
     ]
     facts.count(FIGURES, str(group.arm), "", IN_CALM, n=len(late_ms))
@@ -52,12 +50,12 @@ def _count_latency(story: CaseStory, group: GroupStory, stored: dict[int, int], 
         facts.count(FIGURES, str(group.arm), "", P99_MS, total=quantiles(late_ms, n=100, method="inclusive")[-1])
 
 
-def _silent_ns(story: CaseStory, group: GroupStory, fault: FaultRecord, stored: dict[int, int]) -> int:
+def _silent_ns(story: CaseStory, group: GroupStory, fault: FaultRecord) -> int:
     """Return the longest time without a delivery from a fault to the next one, or to the last new message if none follows."""
     starts = sorted(each.start_ns for each in group.deliveries)
     later = (other.inject_ns for other in story.trace.faults if other.inject_ns > fault.inject_ns)
     firsts = (deliveries[0].start_ns for deliveries in group.by_send.values())
-    last_ns = max((*firsts, *stored.values()), default=fault.inject_ns)
+    last_ns = max((*firsts, *story.stored_ns.values()), default=fault.inject_ns)
     until_ns = max(fault.inject_ns, min(later, default=last_ns))
     inside = (at_ns for at_ns in starts if fault.inject_ns < at_ns < until_ns)
     return max(after - before for before, after in pairwise((fault.inject_ns, *inside, until_ns)))
@@ -65,14 +63,5 @@ def _silent_ns(story: CaseStory, group: GroupStory, fault: FaultRecord, stored: 
 
 def _resumed_ns(group: GroupStory, fault: FaultRecord) -> int | None:
     """Return the time from the heal to the first delivery from a queue of the faulty broker; None if there was none."""
-    heal_ns = fault.heal_ns
-    if heal_ns is None:
-        return None
-    begun = (
-        each.start_ns - heal_ns
-        for queue, deliveries in group.by_queue.items()
-        if queue.broker == fault.node and queue.kind is TopicKind.FED
-        for each in deliveries
-        if each.start_ns >= heal_ns
-    )
-    return min(begun, default=None)
+    begun = group.starts_after(fault)
+    return min(begun) - fault.heal_ns if begun and fault.heal_ns is not None else None

@@ -62,7 +62,7 @@ def _timeline(facts: CaseFacts, bars: Sequence[LaneBar]) -> GroupTimeline:
             for bar in bars
             if not bar.broker
         ),
-        faults=tuple(_window(fault, origin_ns) for fault in facts.faults),
+        faults=tuple(FaultWindow.of(fault, origin_ns) for fault in facts.faults),
     )
 
 
@@ -88,11 +88,6 @@ def _bar(bar: LaneBar, origin_ns: int) -> WorkBar:
         calls=bar.attempt,
         send=bar.send,
     )
-
-
-def _window(fault: FaultRecord, origin_ns: int) -> FaultWindow:
-    healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
-    return FaultWindow(fault.episode, str(fault.kind), fault.node, (fault.inject_ns - origin_ns) / NS_PER_MS, healed_ms)
 
 
 def _figures(facts: CaseFacts) -> Iterator[GroupFigures]:

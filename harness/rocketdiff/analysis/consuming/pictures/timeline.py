@@ -75,13 +75,7 @@ def _end_ns(story: CaseStory) -> int:
     waits = (
         group.first_leave_ns for group in story.groups.values() if not story.held_by_send.keys() <= group.by_send.keys()
     )
-    return max((origin_ns, *calls, *faults, *stored_times(story).values(), *waits))
-
-
-def stored_times(story: CaseStory) -> dict[int, int]:
-    """Return when each message was stored at the latest, by its number; empty if the clocks were not compared."""
-    clock = story.trace.entry.clock
-    return {} if clock is None else {send: clock.latest_ns(held.store_ms) for send, held in story.held_by_send.items()}
+    return max((origin_ns, *calls, *faults, *story.stored_ns.values(), *waits))
 
 
 def is_again(deliveries: Sequence[Delivery], number: int) -> bool:
@@ -147,7 +141,7 @@ def _changes(group: GroupStory) -> Iterator[tuple[int, int, str]]:
 
 def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> Iterator[int]:
     """Yield the highest number of messages stored and not finished, step by step, and what is left in the end."""
-    stored = stored_times(story)
+    stored = story.stored_ns
     changes: list[tuple[int, int]] = []
     for send, at_ns in stored.items():
         changes.append((at_ns, 1))

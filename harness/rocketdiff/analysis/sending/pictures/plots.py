@@ -65,7 +65,7 @@ def _lanes(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Iterator[Sw
                 run=facts.run,
                 case=facts.entry.name,
                 attempts=tuple(_lane_attempt(bar, origin_ns) for bar in bars),
-                faults=tuple(_fault_windows(facts, origin_ns)),
+                faults=tuple(FaultWindow.of(fault, origin_ns) for fault in facts.faults),
                 left_out=facts.n("attempt") - len(bars),
                 marks=tuple(_marks(facts, bars)),
             )
@@ -98,9 +98,8 @@ def _overview(facts: CaseFacts) -> Iterator[Overview]:
         OverviewRow(arm, broker, *(_by_step(row[ended], width, last) for ended in (STORED, OTHER)))
         for (arm, broker), row in sorted(steps.items())
     )
-    yield Overview(
-        facts.run, facts.entry.name, width * BIN_NS / NS_PER_MS, rows, tuple(_fault_windows(facts, origin_ns))
-    )
+    faults = tuple(FaultWindow.of(fault, origin_ns) for fault in facts.faults)
+    yield Overview(facts.run, facts.entry.name, width * BIN_NS / NS_PER_MS, rows, faults)
 
 
 def _by_step(counts: dict[int, int], width: int, last: int) -> tuple[int, ...]:
@@ -118,13 +117,6 @@ def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
         if len(chosen) < CASES_DRAWN and facts.faults and facts.entry.scenario not in scenarios:
             chosen.append(facts)
     return [facts for facts in cases if any(facts is drawn for drawn in chosen)]
-
-
-def _fault_windows(facts: CaseFacts, origin_ns: int) -> Iterator[FaultWindow]:
-    for fault in facts.faults:
-        healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
-        start_ms = (fault.inject_ns - origin_ns) / NS_PER_MS
-        yield FaultWindow(fault.episode, str(fault.kind), fault.node, start_ms, healed_ms)
 
 
 def _lane_attempt(bar: LaneBar, origin_ns: int) -> LaneAttempt:

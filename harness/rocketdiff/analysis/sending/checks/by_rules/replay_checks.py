@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
+from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, UNDECIDED_BOUND, CaseFacts
 from rocketdiff.analysis.sending.checks.results.refusals import refusal_of
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import Phase, SendView
@@ -59,13 +59,6 @@ def note_differences(
 
 KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": "attempts", "error-kind": "error"}
 """Check to the oracle's kind of difference; every kind has exactly one check."""
-
-
-UNDECIDED_BOUND = 0.05
-"""
-Share of sends the oracle may leave open (unreported route, too many hidden states). A route change or two cost one in
-twenty; with more, a client could be wrong most of the time unnoticed.
-"""
 
 
 def is_judged(side: SendView) -> bool:
