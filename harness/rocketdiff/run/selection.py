@@ -53,23 +53,21 @@ class Choice:
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        calls, groups = (
-            ((name, NO_CALL) for name in self.without_call),
-            ((name, NO_GROUP) for name in self.without_group),
-        )
-        return (*calls, *groups, *self.not_here)
+        lacking = ((name, why) for names, why in self._lacking for name in names)
+        return (*lacking, *self.not_here)
 
     @property
     def why_none(self) -> str:
         """Message for the user if no scenario is left."""
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
-        lacking = [
-            _lacking(names, why) for names, why in ((self.without_call, NO_CALL), (self.without_group, NO_GROUP))
-        ]
-        if any(lacking):
-            return "; ".join((*filter(None, lacking), *self.claims))
+        if lacking := [_shown(names, why) for names, why in self._lacking if names]:
+            return "; ".join((*lacking, *self.claims))
         return "rocketdiff scenarios lists them"
+
+    @property
+    def _lacking(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        return (self.without_call, NO_CALL), (self.without_group, NO_GROUP)
 
 
 def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> Choice:
@@ -100,10 +98,10 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
     )
 
 
-def _lacking(names: Sequence[str], why: str) -> str:
+def _shown(names: Sequence[str], why: str) -> str:
     more = len(names) - _SCENARIOS_NAMED
     named = ", ".join(names[:_SCENARIOS_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{named}: {why}" if names else ""
+    return f"{named}: {why}"
 
 
 def _claims(subjects: Sequence[Subject]) -> Iterator[str]:

@@ -22,6 +22,9 @@ def delivery_text(delivery: LaneAttempt) -> str:
     return f"member {delivery.thread}, queue {delivery.queue_id} of {delivery.broker}: {ended}"
 
 
+FIGURES_SHOWN = 20
+"""Rows of figures in a text: a run of ten cases has as many."""
+
 FIGURE_HEADS = ("Arm", "Stored", "Delivered", "Again", "Retried", "Median in calm", "99 % in calm")
 """Heads of the table of figures."""
 

@@ -13,7 +13,14 @@ from rocketdiff.core.answers.verdict import Severity, Verdict
 from rocketdiff.core.text.markdown import code, fenced, inline, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.clusters import DivergenceCluster, Weight
-from rocketdiff.report.consuming.words import FIGURE_HEADS, FIGURE_NOTE, SILENCE_HEAD, figure_cells, silence_cell
+from rocketdiff.report.consuming.words import (
+    FIGURE_HEADS,
+    FIGURE_NOTE,
+    FIGURES_SHOWN,
+    SILENCE_HEAD,
+    figure_cells,
+    silence_cell,
+)
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
@@ -42,9 +49,6 @@ COMMENT_BYTES = 60_000
 """Below 65,536, with room for additions of the platform or a wrapper."""
 
 FIRST_CLUSTERS = 10
-
-FIGURES_SHOWN = 20
-"""Rows of the table of groups; a run of ten cases has as many."""
 
 EMOJI = {
     Verdict.CONFORMS: "✅",

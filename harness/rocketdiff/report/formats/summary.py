@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.report.clusters import DivergenceCluster, Weight
-from rocketdiff.report.consuming.words import figure_line
+from rocketdiff.report.consuming.words import FIGURES_SHOWN, figure_line
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseRow, Matrix, matrix_of
 from rocketdiff.report.views.open_checks import why_open
@@ -39,7 +39,6 @@ from rocketdiff.report.words.signs import (
 STYLES = {"good": "green", "bad": "red", "open": "yellow", "warn": "yellow", "known": "blue", "mute": "dim"}
 CLUSTERS_SHOWN = 6
 UNANSWERED_SHOWN = 6
-FIGURES_SHOWN = 20
 
 NAME_WIDTH = 27
 """Minimum width for a case's name; a longer name is folded."""
