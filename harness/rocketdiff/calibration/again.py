@@ -61,22 +61,19 @@ def _judged(folder: Path, known: dict[str, KnownCase], line: Line) -> Line:
     """Return a case's line with new answers; a gate run waits for its cases."""
     line = replace(line, judging_source=judging_digest())
     if line.case is not None and not line.case.trouble:
-        results = _results(folder / line.folder, line.case.case)
-        return replace(line, case=replace(line.case, answers=tuple(map(TalliedAnswer.of, results))))
+        directory = RunDirectory.open(folder / line.folder)
+        number = next(entry.number for entry in directory.manifest.cases if entry.name == line.case.case)
+        answers = tuple(map(TalliedAnswer.of, _results(directory, number)))
+        return replace(line, case=replace(line.case, answers=answers))
     if line.known_case:
         directory = RunDirectory.open(folder / line.folder)
-        case = known[line.known_case]
-        results = judge_case(
-            directory, 1, WITHOUT_LEDGERS.policy, load_ledger(WITHOUT_LEDGERS.ledgers, [case.scenario])
-        )
-        return replace(line, known=tuple(looked_for(case, results, describe([directory], took_s=0.0))))
+        found = looked_for(known[line.known_case], _results(directory, 1), describe([directory], took_s=0.0))
+        return replace(line, known=tuple(found))
     return line
 
 
-def _results(path: Path, name: str) -> tuple[CheckResult, ...]:
-    directory = RunDirectory.open(path)
-    number = next(entry.number for entry in directory.manifest.cases if entry.name == name)
-    return judge_case(directory, number, WITHOUT_LEDGERS.policy, load_ledger(WITHOUT_LEDGERS.ledgers, []))
+def _results(directory: RunDirectory, number: int) -> tuple[CheckResult, ...]:
+    return judge_case(directory, number, WITHOUT_LEDGERS.policy, load_ledger(WITHOUT_LEDGERS.ledgers))
 
 
 def _judged_together(folder: Path, members: dict[str, list[ControlOutcome]], line: Line) -> Line:
