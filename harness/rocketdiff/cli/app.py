@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,19 +22,22 @@ from rocketdiff.cli.commands.campaign import campaign, matrix
 from rocketdiff.cli.commands.cluster import cluster_app
 from rocketdiff.cli.commands.fuzz import fuzz
 from rocketdiff.cli.commands.history import bisect, changelog, groups, identify, upgrade
-from rocketdiff.cli.commands.inspect import doctor, scenarios
+from rocketdiff.cli.commands.inspect import doctor, scenarios_app
 from rocketdiff.cli.commands.ledger import ledger_app
 from rocketdiff.cli.commands.record import record_app
 from rocketdiff.cli.commands.simulate import simulate
 from rocketdiff.cli.commands.subject import subject_app
 from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 from rocketdiff.cli.examples import epilog
+from rocketdiff.cli.option_file import options_in
 from rocketdiff.cli.options import (
     InconclusiveOption,
     LedgerOption,
     MasterOption,
     NoLedgerOption,
+    QuietOption,
     StrictOption,
+    VerboseOption,
     for_bisect,
     takes,
 )
@@ -45,6 +48,7 @@ from rocketdiff.core.text.quoted import printable
 
 if TYPE_CHECKING:
     from rocketdiff.core.events import Listener
+    from rocketdiff.report.output import Detail
 
 app = typer.Typer(
     name="rocketdiff",
@@ -52,41 +56,45 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=epilog(""),
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(cluster_app, name="cluster", epilog=epilog("cluster"))
-app.add_typer(ledger_app, name="ledger", epilog=epilog("ledger"))
-app.add_typer(record_app, name="record", epilog=epilog("record"))
-app.add_typer(subject_app, name="subject", epilog=epilog("subject"))
+
+ON_BROKERS = "Two clients on real brokers"
+AROUND = "What a run needs"
+MANY = "Many runs"
+VIRTUAL = "Java releases in virtual time, without brokers"
+MAINTAINERS = "For maintainers of rocketdiff"
 
 
-@app.command(epilog=epilog("run"))
+@app.command(epilog=epilog("run"), rich_help_panel=ON_BROKERS)
 @takes(*RUN_OPTIONS)
-def run(**given: Any) -> None:
+def run(quiet: QuietOption = False, verbose: VerboseOption = False, **given: Any) -> None:
     """Run two clients on real brokers, inject faults, and report where the clients behave differently."""
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.execute import execute
     from rocketdiff.run.request import request_of
 
+    detail = detail_of(quiet=quiet, verbose=verbose)
     request = replace(request_of(given), progress=PlainProgress())
-    with shown_on_terminal() as listeners:
+    with shown_on_terminal(detail) as listeners:
         code = execute(request, listeners)
     leave(code)
 
 
-@app.command(epilog=epilog("compare"))
+@app.command(epilog=epilog("compare"), rich_help_panel=ON_BROKERS)
 @takes(*FOR_COMPARE)
 def compare(
     baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
     candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     **given: Any,
 ) -> None:
     """What changes if we move from one client to the other? Known changes count too: no shipped ledger applies."""
-    run(**given, subject=[baseline, candidate], no_ledger=True)
+    run(quiet, verbose, **given, subject=[baseline, candidate], no_ledger=True)
 
 
-@app.command(epilog=epilog("analyze"))
+@app.command(epilog=epilog("analyze"), rich_help_panel=ON_BROKERS)
 def analyze(
     runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
     out: Annotated[
@@ -97,6 +105,8 @@ def analyze(
     strict: StrictOption = False,
     ledger: LedgerOption = None,
     no_ledger: NoLedgerOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
     from rocketdiff.core.answers.policy import policy_of
@@ -106,13 +116,14 @@ def analyze(
 
     policy = policy_of(inconclusive, strict=strict)
     require_usable(out or Path(), master)
+    detail = detail_of(quiet=quiet, verbose=verbose)
     known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
-    with shown_on_terminal() as listeners:
+    with shown_on_terminal(detail) as listeners:
         judged = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=listeners)
     leave(judged.judgement.exit_code)
 
 
-@app.command(epilog=epilog("report"))
+@app.command(epilog=epilog("report"), rich_help_panel=ON_BROKERS)
 def report(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, or the JSON document itself.")],
     out: Annotated[
@@ -126,7 +137,7 @@ def report(
         typer.echo(f"{name}: {path}")
 
 
-@app.command(epilog=epilog("diff"))
+@app.command(epilog=epilog("diff"), rich_help_panel=ON_BROKERS)
 def diff(
     before: Annotated[
         Path, typer.Argument(metavar="OLD", help="Run directory, or its report.json: main's, or last week's.")
@@ -143,7 +154,7 @@ def diff(
     leave(code)
 
 
-@app.command(epilog=epilog("explain"))
+@app.command(epilog=epilog("explain"), rich_help_panel=ON_BROKERS)
 def explain(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
     subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
@@ -157,32 +168,47 @@ def explain(
         typer.echo(printable(line))
 
 
-for command in (
-    scenarios,
-    doctor,
-    simulate,
-    fuzz,
-    bisect,
-    changelog,
-    upgrade,
-    groups,
-    identify,
-    calibrate,
-    matrix,
-    campaign,
-):
-    app.command(epilog=epilog(command.__name__))(command)
+def add(panel: str, *commands: Callable[..., None]) -> None:
+    """Add commands, each under the name of its function."""
+    for command in commands:
+        app.command(epilog=epilog(command.__name__), rich_help_panel=panel)(command)
+
+
+def add_group(panel: str, name: str, group: typer.Typer) -> None:
+    """Add a command that has commands of its own."""
+    app.add_typer(group, name=name, epilog=epilog(name), rich_help_panel=panel)
+
+
+add(AROUND, doctor)
+add_group(AROUND, "scenarios", scenarios_app)
+add_group(AROUND, "cluster", cluster_app)
+add_group(AROUND, "subject", subject_app)
+add_group(AROUND, "ledger", ledger_app)
+add(MANY, campaign, matrix)
+add_group(MANY, "record", record_app)
+add(VIRTUAL, changelog, upgrade, bisect, groups, identify, simulate)
+add(MAINTAINERS, calibrate, fuzz)
+
+
+def detail_of(*, quiet: bool, verbose: bool) -> "Detail":
+    """Raises UsageError for both."""
+    from rocketdiff.report.output import Detail
+
+    if quiet and verbose:
+        raise UsageError("either --quiet or --verbose", seen="both")
+    return Detail.BRIEF if quiet else Detail.FULL if verbose else Detail.USUAL
 
 
 @contextmanager
-def shown_on_terminal() -> "Iterator[list[Listener]]":
-    """Progress on standard error, the answer on standard output. The bars are always removed at the end."""
-    from rocketdiff.report.output import OutputListener
+def shown_on_terminal(detail: "Detail") -> "Iterator[list[Listener]]":
+    """Progress on standard error unless brief, the answer on standard output. The bars are always removed at the end."""
+    from rocketdiff.report.output import Detail, OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
     progress = TerminalListener(Console(stderr=True, emoji=False))
+    output = OutputListener(detail)
     try:
-        yield [progress, OutputListener()]
+        yield [output] if detail is Detail.BRIEF else [progress, output]
     finally:
         progress.close()
 
@@ -225,7 +251,7 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
     """Run the command line and turn every error into an exit code."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
-        result = app(arguments, standalone_mode=False)
+        result = app(arguments, standalone_mode=False, default_map=defaults_of_run(arguments))
     except HarnessError as error:
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(error))}")
         return int(error.exit_code)
@@ -245,6 +271,18 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
     if code == INTERRUPTED:
         errors.print(INTERRUPTED_MESSAGE)
     return code
+
+
+def defaults_of_run(arguments: list[str] | None) -> dict[str, Any]:
+    """Return what the option file of the current folder states for `run` and `compare`, and name it on standard error."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] not in (["run"], ["compare"]):
+        return {}
+    found = options_in(Path())
+    if found is None:
+        return {}
+    sys.stderr.write(f"{found}\n")
+    return found.defaults()
 
 
 def own_fault(error: Exception, errors: Console) -> int:

@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "diff": ("rocketdiff diff main/report.json reports/20261122-103705-0000000c",),
     "explain": ("rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 217 --case 3",),
     "scenarios": ("rocketdiff scenarios --suite quick",),
+    "scenarios show": ("rocketdiff scenarios show fault-latency/pause-one-of-two",),
     "doctor": ("rocketdiff doctor",),
     "simulate": (
         "rocketdiff simulate --subject java:4.7.1 --script S.json",

@@ -38,6 +38,12 @@ InconclusiveOption = Annotated[str, of_run("inconclusive")]
 StrictOption = Annotated[bool, of_run("strict")]
 LedgerOption = Annotated[list[Path] | None, of_run("ledger")]
 NoLedgerOption = Annotated[bool, of_run("no-ledger")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the verdict, what diverged, and the last line for programs alone.")
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print the statistics too, which the report has in any case.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 

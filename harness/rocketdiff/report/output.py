@@ -7,7 +7,9 @@ from rich.console import Console
 
 from rocketdiff.core import events
 from rocketdiff.report.document import load
-from rocketdiff.report.formats.summary import print_summary
+from rocketdiff.report.formats.summary import Detail, print_summary
+
+__all__ = ["Detail", "OutputListener"]
 
 
 class OutputListener:
@@ -17,13 +19,16 @@ class OutputListener:
     The summary is made from the stored report.
     """
 
+    def __init__(self, detail: Detail = Detail.USUAL) -> None:
+        self._detail = detail
+
     def on_event(self, event: events.Event) -> None:
         match event:
             case events.DryRunDescribed():
                 print("\n".join(event.lines))
             case events.ReportWritten():
                 files = dict(event.files)
-                print_summary(load(files["json"]), Console(emoji=False), files)
+                print_summary(load(files["json"]), Console(emoji=False), files, detail=self._detail)
             case events.RunFailed():
                 for _, file in event.reports[:1]:
                     print(f"the cases that were complete are judged in {file}")

@@ -17,6 +17,7 @@ from rocketdiff.core.tables.run_options import DEFAULT_RELEASE, RUN_OPTIONS, TO_
 from rocketdiff.core.tables.suites import EVERY_SUITE, suite_of
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.run.last_failed import last_failed
 from rocketdiff.subjects.own.subject_build import build_all
 from rocketdiff.subjects.registry import file_of, published, resolved
 from rocketdiff.subjects.subject import Subject
@@ -100,6 +101,10 @@ def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunR
     """
     asked = {option.key: given.get(option.key, option.default) for option in RUN_OPTIONS.values()}
     patterns, root = tuple(asked["scenario"] or ()), asked["scenarios"]
+    if asked["last_failed"]:
+        if patterns:
+            raise UsageError("either --last-failed or --scenario", seen="both")
+        patterns = last_failed(asked["out"])
     ledgers = LedgerChoice(tuple(asked["ledger"] or ()), shipped=not asked["no_ledger"])
     judging = Judging(policy_of(asked["inconclusive"], strict=asked["strict"]), ledgers, asked["master"])
     backend = backend or backend_named(asked["cluster"], asked["server"], asked["security"])

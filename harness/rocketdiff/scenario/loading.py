@@ -55,6 +55,13 @@ def load_all(root: Path | None = None) -> tuple[Scenario, ...]:
     return _shipped() if root is None else _below(root)
 
 
+def file_text(name: str, root: Path | None = None) -> str:
+    """Return the text of the file of a scenario that ``load_all`` has loaded, by its name."""
+    if root is None:
+        return read_text(resource(f"fixtures/scenarios/{name}{SUFFIX}"))
+    return next(read_text(path) for path in sorted(root.rglob(f"*{SUFFIX}")) if load(path).name == name)
+
+
 @cache
 def _shipped() -> tuple[Scenario, ...]:
     return _below(resource("fixtures/scenarios"))

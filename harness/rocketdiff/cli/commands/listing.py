@@ -12,7 +12,7 @@ from rich.padding import Padding
 
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode
 from rocketdiff.releases.doctor import Requirement, examine
-from rocketdiff.scenario import Scenario, load_all, select
+from rocketdiff.scenario import Scenario, file_text, load_all, select
 
 
 def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) -> None:
@@ -28,6 +28,14 @@ def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) ->
         console.print(
             Padding(f"{escape(' '.join(scenario.establishes.split()))} ({' '.join(scenario.covers)})", (0, 0, 0, 4))
         )
+
+
+def print_files(pattern: str, folder: Path | None) -> None:
+    """Print the files of the scenarios whose name matches a glob. Raises UsageError if none does."""
+    for chosen in select(load_all(folder), patterns=(pattern,)):
+        suites = ", ".join(chosen.suites) or "in no suite"
+        print(f"# {chosen.name}: {chosen.duration_s:g} s, {chosen.sends:,} sends, {suites}")
+        print(file_text(chosen.name, folder))
 
 
 def _as_data(scenario: Scenario) -> dict[str, object]:

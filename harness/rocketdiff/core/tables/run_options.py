@@ -163,6 +163,12 @@ RUN_OPTIONS = {
             default=False,
         ),
         RunOption(
+            "last-failed",
+            bool,
+            "Only the scenarios that did not conform in the newest run below --out.",
+            default=False,
+        ),
+        RunOption(
             "dry-run",
             bool,
             "Print what would be done (cases, topics, faults, commands), and do nothing.",

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -40,8 +41,22 @@ STYLES = {"good": "green", "bad": "red", "open": "yellow", "warn": "yellow", "kn
 CLUSTERS_SHOWN = 6
 UNANSWERED_SHOWN = 6
 
+FOR_STATISTICS = "How sure this is, and how often the gate alarms falsely: in the report, and here with -v."
+
 NAME_WIDTH = 27
 """Minimum width for a case's name; a longer name is folded."""
+
+
+class Detail(Enum):
+    """How much of a summary is printed. FULL: the statistics behind the verdict too, which the page has in any case."""
+
+    BRIEF = auto()
+    USUAL = auto()
+    FULL = auto()
+
+
+_BRIEFLY = ("What diverged", "Without an answer")
+"""Parts that a quiet run prints."""
 
 
 def print_summary(
@@ -50,9 +65,10 @@ def print_summary(
     files: Mapping[str, Path] | None = None,
     *,
     shown_before: Collection[str] = (),
+    detail: Detail = Detail.USUAL,
 ) -> None:
     """
-    Print the whole summary; the machine line is last and never wrapped.
+    Print the summary; the machine line is last and never wrapped.
 
     shown_before: cases whose divergences were just printed; only their titles are repeated.
     """
@@ -67,14 +83,20 @@ def print_summary(
         ("Consumers", _groups(document)),
         ("More", _more(document, files or {})),
     ):
-        if body is not None:
+        if body is not None and (detail is not Detail.BRIEF or title in _BRIEFLY):
             console.print(Text(f"\n{title}", style="bold"))
             console.print(Padding(body, (0, 0, 0, 2)))
     console.print()
-    for line in (*unseen_rate(document), *controls_lines(document), trust_briefly(document)):
+    for line in (*controls_lines(document), *_statistics(document, detail)):
         console.print(Text(line, style="dim"))
     console.print()
     console.print(document.machine_line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _statistics(document: Document, detail: Detail) -> tuple[str, ...]:
+    if detail is Detail.FULL or document.calibration is None:
+        return (*unseen_rate(document), trust_briefly(document))
+    return (FOR_STATISTICS,) if detail is Detail.USUAL else ()
 
 
 def _verdict(document: Document) -> RenderableType:
