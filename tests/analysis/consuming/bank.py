@@ -5,7 +5,7 @@ A defect's twin is the faithful group of the same script.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.analysis.consuming.simulated_group import (
     Fault,
@@ -24,6 +24,10 @@ KILLED = Script(faults=(Fault(0, 8_000, 3_000, is_kill=True),), drain_ms=28_000)
 REPEATEDLY_PAUSED = Script(
     count=700, faults=tuple(Fault(1, at_ms, 1_500) for at_ms in range(4_000, 60_000, 11_000)), fails_every=1_000
 )
+PAUSED_AS_SHIPPED = Script(
+    count=300, faults=tuple(Fault(0, at_ms, 1_500) for at_ms in range(4_000, 30_000, 7_000)), drain_ms=20_000
+)
+PAUSED_AND_BUSY = replace(REPEATEDLY_PAUSED, stall_ms=600)
 TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 20_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
@@ -225,8 +229,28 @@ class MissesTheLast(SimulatedGroup):
 class ResumesSlowly(SimulatedGroup):
     """Looks again for messages of a broker that was down only after nine seconds."""
 
+    late_ms = 9_000.0
+
     def resume_ms(self) -> float:
-        return 9_000
+        return self.late_ms + self.wait_ms()
+
+
+class ResumesASecondAndAHalfLate(ResumesSlowly):
+    """As one that waits in its pull loop."""
+
+    late_ms = 1_500.0
+
+
+class ResumesThreeSecondsLate(ResumesSlowly):
+    """As after a failed pull (pullTimeDelayMillsWhenException)."""
+
+    late_ms = 3_000.0
+
+
+class ResumesJustWithinAHold(ResumesSlowly):
+    """As one that is never notified, so that the broker's own look answers it."""
+
+    late_ms = 4_500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,4 +290,10 @@ BANK = (
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),
     Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),
+    Defect(ResumesASecondAndAHalfLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),
+    Defect(ResumesThreeSecondsLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),
+    Defect(ResumesJustWithinAHold, REPEATEDLY_PAUSED, "resume-time.first-differs"),
+    Defect(ResumesASecondAndAHalfLate, PAUSED_AS_SHIPPED, "resume-time.first-differs"),
+    Defect(ResumesJustWithinAHold, PAUSED_AS_SHIPPED, "resume-time.first-differs"),
+    Defect(ResumesThreeSecondsLate, PAUSED_AND_BUSY, "resume-time.first-differs"),
 )

@@ -24,7 +24,7 @@ from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, GroupEntry, RunManifest
+from rocketdiff.traces.manifest import LONGEST_STALL, ArmSummary, CaseEntry, CaseStatus, GroupEntry, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
@@ -208,7 +208,11 @@ def faithful() -> Group:
 
 @dataclass
 class Story:
-    """One case. pauses: of broker-b, (from, for) in ms; faults: further ones, by rows. settings: of the consumers."""
+    """
+    One case. pauses: of broker-b, (from, for) in ms; faults: further ones, by rows. settings: of the consumers.
+
+    stall_ms: longest stall of the machine as measured.
+    """
 
     baseline: Group = field(default_factory=faithful)
     candidate: Group = field(default_factory=faithful)
@@ -219,6 +223,7 @@ class Story:
     count: int = COUNT
     duration_ms: int = END_MS
     settings: dict[str, int | str] = field(default_factory=dict)
+    stall_ms: int = 0
     held: list[Row] = field(
         default_factory=lambda: [
             {
@@ -270,6 +275,7 @@ class Story:
             origin_ns=ORIGIN_NS,
             guards=self.guards,
             arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)),
+            measured={LONGEST_STALL: self.stall_ms * MS},
             role=ClientRole.CONSUMER,
             groups={arm: GroupEntry(f"group-{arm}", 1, self.settings) for arm in Arm},
         )

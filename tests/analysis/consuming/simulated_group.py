@@ -207,7 +207,17 @@ class SimulatedGroup:
             for fault in self.script.faults
         )
         for pull in waiting:
-            self.after(self.resume_ms() if is_resumed else 0, pull)
+            if is_resumed and self.random.random() < 0.3:
+                self._waiters[of].append(pull)
+                self.after(self.random.uniform(0, HOLD_MS), partial(self.look, of, pull))
+            else:
+                self.after(self.resume_ms() if is_resumed else 0, pull)
+
+    def look(self, of: Queue, pull: Callable[[], None]) -> None:
+        """A message came while its pull was only being held, and no other since: the broker's own look finds it."""
+        if pull in self._waiters[of]:
+            self._waiters[of].remove(pull)
+            pull()
 
     def write(self, of: Queue, value: int) -> None:
         """A one-way commit: lost at a broker that is dead, read after the resume of one that is paused."""
@@ -461,7 +471,7 @@ class SimulatedGroup:
         return self.random.uniform(0, self.script.work_ms)
 
     def resume_ms(self) -> float:
-        return self.random.choice((1.0, 40.0, self.random.uniform(0, HOLD_MS)))
+        return self.random.choice((1.0, 40.0)) + self.wait_ms()
 
     def first_offset(self, _of: Queue, stored: int | None) -> int:
         return stored or 0
@@ -576,6 +586,7 @@ def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) 
         count=script.count,
         duration_ms=script.fed_until_ms,
         settings={"consume_from_where": "first", "max_reconsume_times": script.most},
+        stall_ms=script.stall_ms,
     )
 
 

@@ -37,6 +37,7 @@ class Waiting:
         self._queues = trace.entry.queues_per_broker + 1
         self._faults = [fault for fault in trace.faults if is_down(fault)]
         self._group = group
+        self._fed = tuple(story.held or ())
         self._changes_ns = sorted(
             at_ns for life in group.lives for at_ns in (life.join_ns, life.gone_ns) if at_ns is not None
         )
@@ -68,16 +69,41 @@ class Waiting:
 
     def _with_an_owner(self, queue: QueueOf, tenure: Tenure) -> _Open:
         """Until when a member may not get messages: its first pull of the queue, or a fault of the broker; then a hold."""
-        ends = [tenure.from_ns + self._windows.first_delivery()]
-        for fault in self._faults:
-            if fault.node == queue.broker and fault.healed_ns is not None:
-                window_ns = self._windows.broker_was_down(
-                    fault.healed_ns - fault.inject_ns,
-                    was_killed=fault.kind is FaultKind.KILL,
-                    may_have_closed=self._may_have_closed(fault),
-                )
-                ends.append(fault.healed_ns + window_ns - HOLD_NS)
-        return _Open(max(ends), HOLD_NS)
+        ends = [
+            fault.healed_ns + self._broker_was_down(fault) - HOLD_NS
+            for fault in self._faults
+            if fault.node == queue.broker and fault.healed_ns is not None
+        ]
+        return _Open(max([tenure.from_ns + self._windows.first_delivery(), *ends]), HOLD_NS)
+
+    def after(self, fault: FaultRecord) -> int:
+        """
+        From the heal of a queue's broker to its messages, at the longest, if the fault ended.
+
+        More than a hold if the member may have to connect or pull anew, or another member to take the queue.
+        """
+        kept_ns = self._broker_was_down(fault)
+        if self._is_kept(fault, kept_ns):
+            return kept_ns
+        taken_ns = self._windows.no_owner_beside_a_broker_that_is_down(self._queues)
+        return max(kept_ns, taken_ns + self._windows.first_delivery() + HOLD_NS)
+
+    def _is_kept(self, fault: FaultRecord, window_ns: int) -> bool:
+        """True if a member worked on each queue of the broker when the fault began, and none came or went since."""
+        since_ns = fault.inject_ns - self._windows.first_delivery() - self._windows.no_owner_after_a_leave()
+        until_ns = (fault.healed_ns or fault.inject_ns) + window_ns
+        return not any(since_ns <= at_ns <= until_ns for at_ns in self._changes_ns) and all(
+            any(tenure.covers(fault.inject_ns) for tenure in self._group.tenures_of(queue))
+            for queue in self._fed
+            if queue.broker == fault.node
+        )
+
+    def _broker_was_down(self, fault: FaultRecord) -> int:
+        return self._windows.broker_was_down(
+            (fault.healed_ns or fault.inject_ns) - fault.inject_ns,
+            was_killed=fault.kind is FaultKind.KILL,
+            may_have_closed=self._may_have_closed(fault),
+        )
 
     def _without_an_owner(self, given_up_ns: int) -> _Open:
         """Until when a queue may be without an owner; then the first pull of the next one."""
