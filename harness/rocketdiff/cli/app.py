@@ -48,7 +48,7 @@ from rocketdiff.core.text.quoted import printable
 
 if TYPE_CHECKING:
     from rocketdiff.core.events import Listener
-    from rocketdiff.report.output import Detail
+    from rocketdiff.report.formats.summary import Detail
 
 app = typer.Typer(
     name="rocketdiff",
@@ -192,7 +192,7 @@ add(MAINTAINERS, calibrate, fuzz)
 
 def detail_of(*, quiet: bool, verbose: bool) -> "Detail":
     """Raises UsageError for both."""
-    from rocketdiff.report.output import Detail
+    from rocketdiff.report.formats.summary import Detail
 
     if quiet and verbose:
         raise UsageError("either --quiet or --verbose", seen="both")
@@ -202,7 +202,8 @@ def detail_of(*, quiet: bool, verbose: bool) -> "Detail":
 @contextmanager
 def shown_on_terminal(detail: "Detail") -> "Iterator[list[Listener]]":
     """Progress on standard error unless brief, the answer on standard output. The bars are always removed at the end."""
-    from rocketdiff.report.output import Detail, OutputListener
+    from rocketdiff.report.formats.summary import Detail
+    from rocketdiff.report.output import OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
     progress = TerminalListener(Console(stderr=True, emoji=False))

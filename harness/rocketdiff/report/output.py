@@ -9,8 +9,6 @@ from rocketdiff.core import events
 from rocketdiff.report.document import load
 from rocketdiff.report.formats.summary import Detail, print_summary
 
-__all__ = ["Detail", "OutputListener"]
-
 
 class OutputListener:
     """
