@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rocketdiff.core.arm import BASELINE, CANDIDATE
+from rocketdiff.core.arm import BASELINE, CANDIDATE, Member
 from rocketdiff.run.case.stall_watch import MeasuredStalls, StallWatch, is_stopped
 from tests.live import await_that
 
@@ -57,6 +57,22 @@ def test_the_watch_knows_which_arm_was_stopped(parent: "subprocess.Popen[str]") 
         os.kill(parent.pid, signal.SIGSTOP)
         await_that(lambda: watch.seen.stopped_ns[CANDIDATE] > 0)
     assert watch.seen.stopped_ns[BASELINE] == 0
+
+
+def test_a_stop_that_the_scenario_wants_does_not_count(parent: "subprocess.Popen[str]") -> None:
+    """The watch asks about the interval in which it looked."""
+    asked: list[tuple[int, int]] = []
+
+    def is_wanted(_member: Member, from_ns: int, to_ns: int) -> bool:
+        asked.append((from_ns, to_ns))
+        return True
+
+    child_of(parent)
+    with StallWatch({CANDIDATE: parent.pid}, is_wanted) as watch:
+        os.kill(parent.pid, signal.SIGSTOP)
+        await_that(lambda: len(asked) > 0)
+    assert watch.seen.stopped_ns[CANDIDATE] == 0
+    assert all(from_ns <= to_ns for from_ns, to_ns in asked)
 
 
 def test_the_longest_gap_counts_and_none_is_none() -> None:

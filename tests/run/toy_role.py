@@ -80,6 +80,9 @@ class ToyRun:
     def read_back(self) -> None:
         self._run.is_read_back = True
 
+    def is_stop_wanted(self, member: Member, from_ns: int, to_ns: int) -> bool:  # noqa: ARG002 - RoleRun's
+        return False
+
     def signs_of_life_ns(self) -> tuple[()]:
         return ()
 

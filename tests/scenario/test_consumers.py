@@ -104,18 +104,35 @@ def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expecte
     [
         pytest.param("{at_s: 4, join: 2}", None, id="a new member"),
         pytest.param("{at_s: 6, join: 0}, {at_s: 4, leave: 0}", None, id="one that comes back"),
-        pytest.param("{at_s: 4}", "either join or leave", id="no event"),
-        pytest.param("{at_s: 4, join: 2, leave: 1}", "either join or leave", id="two events in one"),
+        pytest.param("{at_s: 4, kill: 0}, {at_s: 4, pause: 1, for_s: 2}", None, id="one dies while one is paused"),
+        pytest.param("{at_s: 4, pause: 0, for_s: 1}, {at_s: 6, leave: 0}", None, id="one leaves after its pause"),
+        pytest.param("{at_s: 4}", "one of join, leave, kill, pause", id="no event"),
+        pytest.param("{at_s: 4, join: 2, leave: 1}", "saw join and leave", id="two events in one"),
+        pytest.param("{at_s: 4, pause: 1}", "for_s of a pause", id="a pause without end"),
+        pytest.param("{at_s: 4, kill: 1, for_s: 2}", "no for_s", id="a death that ends"),
+        pytest.param("{at_s: 4, pause: 1, for_s: 61}", "at most 60", id="a pause that brokers do not survive"),
+        pytest.param("{at_s: 2, kill: 1}", "no kill before 3 s", id="an early death"),
+        pytest.param("{at_s: 2, pause: 1, for_s: 2}", "no pause before 3 s", id="an early pause"),
+        pytest.param("{at_s: 4, kill: 2}", "is not there", id="a death of a member that is not there"),
+        pytest.param(
+            "{at_s: 4, leave: 1}, {at_s: 6, pause: 1, for_s: 1}", "is not there", id="a pause of one that left"
+        ),
+        pytest.param("{at_s: 4, kill: 1}, {at_s: 6, join: 1}", "let another member join", id="back from the dead"),
+        pytest.param("{at_s: 4, kill: 1}, {at_s: 6, kill: 1}", "after its death", id="a second death"),
+        pytest.param("{at_s: 4, pause: 1, for_s: 2}, {at_s: 5.5, kill: 1}", "1 s between", id="a death in a pause"),
+        pytest.param("{at_s: 4, pause: 1, for_s: 2}, {at_s: 6.5, leave: 1}", "1 s between", id="just after a pause"),
+        pytest.param("{at_s: 4, pause: 1, for_s: 5}", "an end before 9 s", id="a pause that outlasts the feed"),
+        pytest.param("{at_s: 4, kill: 0}, {at_s: 5, kill: 1}", "there at the end", id="all dead"),
         pytest.param("{at_s: 4, join: 1}", "is there already", id="a member that is there"),
         pytest.param("{at_s: 4, leave: 2}", "is not there", id="a member that is not there"),
         pytest.param("{at_s: 4, leave: 0}, {at_s: 4.5, join: 0}", "1 s between two events", id="too soon"),
-        pytest.param("{at_s: 9, leave: 0}", "a time before 9 s", id="after the feed"),
+        pytest.param("{at_s: 9, leave: 0}", "an end before 9 s", id="after the feed"),
         pytest.param("{at_s: 4, leave: 0}, {at_s: 5, leave: 1}", "there at the end", id="all gone"),
         pytest.param("{at_s: 4, join: 6}", "at most 5", id="a seventh member"),
     ],
 )
 def test_members_come_and_go_as_they_can(events: str, expected: str | None) -> None:
-    """Two members are there at the start; events are checked in the order of their times."""
+    """Two members are there at the start; events are checked in the order of their times. A process that died is not replaced."""
     text = TEXT.replace("drain_s: 8", f"drain_s: 8\n  membership: [{events}]")
     if expected is None:
         assert len(parse(text, "text").group.membership) in (1, 2)  # type: ignore[union-attr]  # it has a group
@@ -138,6 +155,16 @@ def test_a_script_has_all_processes_and_those_that_remain() -> None:
     ]
     assert (group.processes, group.remaining) == (4, (0, 1, 3))
     assert [group.is_last_of(event) for event in group.membership] == [True, False, True]
+
+
+def test_the_dead_do_not_remain_and_the_paused_do() -> None:
+    """Members that are told to leave at the end are those that are left."""
+    text = TEXT.replace("drain_s: 8", "drain_s: 8\n  membership: [{at_s: 4, kill: 0}, {at_s: 5, pause: 1, for_s: 1.5}]")
+    scenario = parse(text, "text")
+    group = scenario.group
+    assert group is not None
+    assert (group.processes, group.remaining, group.membership[1].end_s) == (2, (1,), 6.5)
+    assert [str(event) for event in group.membership] == ["kill 0 at 4 s", "pause 1 at 5 s for 1.5 s"]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 A subject that executes its script; run by path, standard library only.
 
 The only argument is a JSON list of steps: ["say", record], "@now" is the clock · ["raw", text, times] · ["await", command type] ·
-["sleep", seconds] · ["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"]
+["sleep", seconds] · ["connect", port] · ["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"]
 the next command on stdout and stderr · ["child"] leaves a sleeping child with the pipes · ["daemon", file] leaves one in its own
 session, without pipes, process id in the file · ["routes", times, bytes], valid except for their size.
 """
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -53,6 +54,14 @@ def child() -> None:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
 
+def connect(port: int) -> None:
+    """Open a connection to this machine, which lasts as long as the process."""
+    held.append(socket.create_connection(("127.0.0.1", port)))
+
+
+held: list[socket.socket] = []
+
+
 def routes(times: int, size: int) -> None:
     for number in range(1, times + 1):
         write_record({"type": "route", "route": number, "at_ns": "@now", "queues": [], "extra": "y" * size})
@@ -85,6 +94,7 @@ STEPS: dict[str, Callable[..., object]] = {
     "echo": echo,
     "child": child,
     "daemon": daemon,
+    "connect": connect,
     "routes": routes,
 }
 

@@ -197,6 +197,25 @@ def test_a_member_that_is_silent_for_too_long_has_stalled(steps: list[Record | s
 
 
 @pytest.mark.parametrize(
+    ("from_s", "until_s", "late_s"),
+    [
+        pytest.param(2, 62, 65, id="in the call"),
+        pytest.param(-9, 3, 8, id="begun before it"),
+        pytest.param(2, None, None, id="still paused"),
+        pytest.param(-9, -8, 5, id="over before it"),
+    ],
+)
+def test_a_paused_member_is_not_late(from_s: int, until_s: int | None, late_s: int | None) -> None:
+    """A call that began at 0 has 5 s in which its process runs."""
+    member = Member().then(JOIN, JOINED, received(at=START))
+    member.talk.pause(START + from_s * SECOND)
+    if until_s is not None:
+        member.talk.resume(START + until_s * SECOND)
+    assert member.conversation.overdue(START + (late_s or 600) * SECOND) is None
+    assert (member.conversation.overdue(START + (late_s or 600) * SECOND + 1) is None) is (late_s is None)
+
+
+@pytest.mark.parametrize(
     ("limits", "record"),
     [
         pytest.param(MemberLimits(calls=1), received(1), id="calls"),

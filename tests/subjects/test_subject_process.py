@@ -7,6 +7,7 @@ import pytest
 
 from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.records.consuming import Left
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
@@ -205,17 +206,37 @@ CALL = {
 }  # fmt: skip
 
 
-def test_a_member_that_dies_in_a_call_is_broken(start: Start) -> None:
-    """Orders reach a member after ready; its death names the open calls."""
+def joined(start: Start, *then: list[object]) -> tuple[SubjectProcess, ConsumingTalk]:
+    """A member in its first call."""
     consumer = {**HELLO, "roles": ["consumer"]}
     opening = (["say", consumer], ["await", "rule"], ["await", "setup"], ["say", READY], ["await", "join"])
-    subject = start(*opening, ["say", JOINED], ["say", CALL], ["exit", 3])
+    subject = start(*opening, ["say", JOINED], ["say", CALL], *then)
     talk = ConsumingTalk(MEMBER, [RULE], MemberLimits())
     subject.await_hello()
     subject.prepare(talk)
     subject.await_ready()
     subject.order(lambda: talk.join(0, 0))
     assert subject.await_that(lambda: talk.joined is not None, 60)
+    return subject, talk
+
+
+def test_a_member_that_dies_in_a_call_is_broken(start: Start) -> None:
+    """Orders reach a member after ready; its death names the open calls."""
+    subject, talk = joined(start, ["exit", 3])
     died = broken(lambda: subject.await_that(lambda: talk.has_left, 60))
     assert died.signature == "protocol.died"
     assert "status 3" in died.seen and "0 calls ended, 1 open" in died.seen
+
+
+def test_a_member_that_the_scenario_kills_is_not_broken(start: Start) -> None:
+    """Its call stays open; nothing more is awaited of it, and its supervisor passes on the signal."""
+    subject, talk = joined(start, ["sleep", 60])
+    assert not subject.is_over and subject.end_status() is None
+    subject.signal(signal.SIGKILL, subject.processes())
+    await_that(lambda: subject.end_status() == -signal.SIGKILL)
+    assert (subject.is_killed, subject.is_over) == (True, True)
+    assert not subject.await_that(lambda: talk.has_left, 60)
+    assert not subject.await_done(60).others.get(Left)
+    assert not subject.stop()
+    subject.close()
+    assert subject.broken is None and talk.ended == 0

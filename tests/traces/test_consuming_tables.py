@@ -98,7 +98,7 @@ def test_records_of_a_member_become_rows() -> None:
     case = sealed()
     assert row_of(case, TableName.MEMBERS) == {
         "member": 0, "incarnation": 1, "subject": "java:5.3.3", "client_id": "1@m0", "join_start_ns": 6, "join_end_ns": 7,
-        "leave_start_ns": 30 * MS, "leave_end_ns": 31 * MS, "ended": "left",
+        "leave_start_ns": 30 * MS, "leave_end_ns": 31 * MS, "ended": "left", "pauses": [],
     }  # fmt: skip
     assert row_of(case, TableName.CALLS) == {
         "member": 0, "call": 0, "incarnation": 1, "thread": 3, "kind": "retry", "broker": "broker-a", "queue_id": 0,
@@ -150,6 +150,26 @@ def test_a_member_that_never_left_is_alive_or_has_died(lost: tuple[str, ...], en
     """A runner that was killed leaves it alive, one that saw a breach ends it; its call stays open."""
     case = sealed(RIGHT[:5], lost=lost)
     assert row_of(case, TableName.MEMBERS)["ended"] == ended
+    assert "end_ns" not in row_of(case, TableName.CALLS)
+
+
+def test_a_killed_member_ended_by_the_runner_and_keeps_its_pauses() -> None:
+    """Its call stays open, and its group is as done as the rest; a pause without its end lasted to the end of the journal."""
+    orders = [
+        JOIN,
+        OrderedMember(Arm.BASELINE, 0, 1, "pause", 11, 12, 13),
+        OrderedMember(Arm.BASELINE, 0, 1, "resume", 14, 15, 16),
+        OrderedMember(Arm.BASELINE, 0, 1, "pause", 17, 18, None),
+        OrderedMember(Arm.BASELINE, 0, 1, "kill", 20, 21, 22),
+    ]
+    case = sealed(RIGHT[:5], watched={GROUP_JOURNAL: orders})
+    row = row_of(case, TableName.MEMBERS)
+    assert (row["ended"], row["killed_ns"]) == ("killed", 21)
+    assert row["pauses"] == [
+        {"from_ns": 12, "proven_ns": 13, "until_ns": 15},
+        {"from_ns": 18, "proven_ns": None, "until_ns": None},
+    ]
+    assert case.arms[Arm.BASELINE].done
     assert "end_ns" not in row_of(case, TableName.CALLS)
 
 

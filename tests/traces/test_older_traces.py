@@ -17,6 +17,13 @@ def test_a_column_missing_in_an_older_trace_is_added_empty() -> None:
     assert completed(older, TableName.SENDS).schema == SENDS
 
 
+def test_members_of_older_traces_have_no_kills_or_pauses() -> None:
+    """Both columns came with 1.11."""
+    members = TABLES[TableName.MEMBERS].schema
+    today = sorted_table(TableName.MEMBERS, {field.name: [] for field in members})
+    assert completed(today.drop_columns(["killed_ns", "pauses"]), TableName.MEMBERS).schema == members
+
+
 def test_unknown_columns_of_a_newer_version_are_left_out() -> None:
     """Unknown columns of a newer minor version are left out."""
     stored = TABLES[TableName.FAULTS].schema

@@ -168,20 +168,21 @@ class Child:
             stopped.
         """
         stopped: set[int] = set()
-        while new := set(self._below()) - stopped:
-            self._send(new, signal.SIGSTOP)
+        while new := set(self.below()) - stopped:
+            self.send(new, signal.SIGSTOP)
             stopped |= new
 
     def go_on(self) -> None:
-        self._send(self._below(), signal.SIGCONT)
+        self.send(self.below(), signal.SIGCONT)
 
-    def _below(self) -> list[int]:
-        """Empty after its end: the process id may have been reused."""
+    def below(self) -> list[int]:
+        """Return the processes below the supervisor; none after its end, because the process id may have been reused."""
         with self._lock:
             return descendants(self._process.pid) if self._process.returncode is None else []
 
     @staticmethod
-    def _send(processes: Iterable[int], number: signal.Signals) -> None:
+    def send(processes: Iterable[int], number: signal.Signals) -> None:
+        """Send a signal to those that still exist."""
         for process in processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)

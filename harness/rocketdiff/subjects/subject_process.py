@@ -8,8 +8,9 @@ violation is kept in ``broken`` and raised by the await methods; an error on our
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from signal import Signals
 
 from rocketdiff.core.arm import Member
 from rocketdiff.core.closing import Closing
@@ -67,6 +68,7 @@ class SubjectProcess(Closing):
         self._broken: SubjectBroken | None = None
         self._own_error: Exception | None = None
         self._is_closing = False
+        self._is_killed = False
         self.has_stopped = False
         self._bounds = OutputBounds()
         self._secrets: tuple[str, ...] = ()
@@ -95,8 +97,13 @@ class SubjectProcess(Closing):
 
     @property
     def is_over(self) -> bool:
-        """True if done, broken, or stopped by an error on our side, which ``await_done`` raises."""
-        return self._is_lost() or self.stage is Stage.DONE
+        """True if done, killed, broken, or stopped by an error on our side, which ``await_done`` raises."""
+        return self._is_lost() or self._is_killed or self.stage is Stage.DONE
+
+    @property
+    def is_killed(self) -> bool:
+        """True if ``signal`` killed it."""
+        return self._is_killed
 
     @property
     def ended(self) -> int:
@@ -136,15 +143,36 @@ class SubjectProcess(Closing):
             line = self._conversation.order(note)
         self._write(line)
 
+    def take_note(self, note: Callable[[], None]) -> None:
+        """Make the talk take note of something that is no command."""
+        with self._changed:
+            note()
+
+    def processes(self) -> tuple[int, ...]:
+        """Return the processes of the program, without its supervisor."""
+        return tuple(self._process.below())
+
+    def signal(self, number: Signals, processes: Sequence[int]) -> None:
+        """Send a signal to its processes, as an event of the scenario. A death by it is no violation."""
+        if number is Signals.SIGKILL:
+            with self._changed:
+                self._is_killed = True
+                self._changed.notify_all()
+        self._process.send(processes, number)
+
+    def end_status(self) -> int | None:
+        """Return how the program has ended, negative for a signal; None while it runs."""
+        return self._process.status() if self._process.await_end(0) else None
+
     def await_that(self, condition: Callable[[], bool], deadline_s: float) -> bool:
         """Wait at most this long until a condition over its records holds; return it. Raises SubjectBroken."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_lost() or condition(), deadline_s)
+            self._changed.wait_for(lambda: self._is_lost() or self._is_killed or condition(), deadline_s)
         self._raise_if_lost()
         return condition()
 
     def await_done(self, deadline_s: float | None = None) -> Transcript:
-        """Wait until every operation has ended. Without ``deadline_s`` only the silence of a thread ends the wait."""
+        """Wait until every operation has ended, or it was killed. Without ``deadline_s`` only a silent thread ends the wait."""
         self._await(Stage.DONE, deadline_s)
         return self.transcript
 
@@ -160,7 +188,7 @@ class SubjectProcess(Closing):
     def stop(self, limit_s: float | None = None) -> bool:
         """Send stop, and return True, if it can still read. limit_s: it may take so long to end as applications do."""
         with self._changed:
-            may_read = not self._is_lost() and not self._is_closing
+            may_read = not self._is_lost() and not self._is_killed and not self._is_closing
             self._is_closing = True
         if may_read:
             line = STOP if limit_s is None else encode_stop(round(1_000 * limit_s))
@@ -194,8 +222,8 @@ class SubjectProcess(Closing):
 
     def _await(self, stage: Stage, deadline_s: float | None) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
-            if self._own_error is None and self._broken is None and self.stage < stage:
+            self._changed.wait_for(lambda: self._is_lost() or self._is_killed or self.stage >= stage, deadline_s)
+            if not self._is_lost() and not self._is_killed and self.stage < stage:
                 self._break(self._stalled(f"{stage.name.lower()} within {deadline_s:g} s"))
         self._raise_if_lost()
 
@@ -275,7 +303,7 @@ class SubjectProcess(Closing):
         return SubjectBroken("protocol.stalled", expected=expected, seen=f"silence in stage {self.stage.name}")
 
     def _output_ended(self) -> None:
-        if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
+        if self._is_closing or self._is_lost() or self._is_killed or self.stage is Stage.DONE:
             return
         seen = (
             f"{self._process.how_it_ended(_EXIT_AFTER_EOF_S)} in stage {self.stage.name}, {self._conversation.progress}"

@@ -14,6 +14,7 @@ import msgspec
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.case import Tolerance
 from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.consuming.plan import MemberEvent
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.tables.roles import ClientRole
@@ -82,13 +83,15 @@ class GroupEntry:
     """
     The group of one arm: its name and the number of its member processes.
 
-    settings: settings and properties of its consumers that the scenario names. is_orderly: its listener is.
+    settings: settings and properties of its consumers that the scenario names. is_orderly: its listener is. membership: planned
+    events by time, since 1.11.
     """
 
     name: str
     members: int
     settings: dict[str, int | str] = field(default_factory=dict)
     is_orderly: bool = False
+    membership: tuple[MemberEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,16 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.cluster.operations.stored import StoredRow
-from rocketdiff.core.arm import Arm
-from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of, first_unserved
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
+from rocketdiff.core.consuming.watched import OrderedMember
+from rocketdiff.run.case.consuming.guards import (
+    GroupMeasurements,
+    apart_ns,
+    consuming_guards_of,
+    first_unserved,
+    why_unproven,
+)
 from rocketdiff.run.case.consuming.read_back import RETRY, WAITING, ReturnedRow
 
 HELD = GroupMeasurements(
@@ -31,12 +39,60 @@ HELD = GroupMeasurements(
         pytest.param(
             replace(HELD, settled_s={Arm.BASELINE: 3.0, Arm.CANDIDATE: None}), "settled-candidate", id="not settled"
         ),
+        pytest.param(replace(HELD, interrupted={Member(Arm.BASELINE, 1): ""}), None, id="a proven pause"),
+        pytest.param(
+            replace(HELD, interrupted={Member(Arm.CANDIDATE, 1): "no effect of: pause 1"}),
+            "member-1-candidate",
+            id="an unproven pause",
+        ),
         pytest.param(replace(HELD, unserved={Arm.BASELINE: "nothing"}), "served-baseline", id="a queue not served"),
     ],
 )
 def test_a_guard_breaks_for_one_reason(facts: GroupMeasurements, broken: str | None) -> None:
     """Each limit breaks one guard."""
     assert [guard.name for guard in consuming_guards_of(facts) if not guard.held] == ([broken] if broken else [])
+
+
+MS = 1_000_000
+KILL, PAUSE = MemberEvent(4, 1, MemberChange.KILL), MemberEvent(4, 1, MemberChange.PAUSE, 2)
+
+
+def order(what: str, at_ms: int, sent_ms: int, proven_ms: int | None) -> OrderedMember:
+    proven_ns = None if proven_ms is None else proven_ms * MS
+    return OrderedMember(Arm.BASELINE, 1, 1, what, at_ms * MS, sent_ms * MS, proven_ns)
+
+
+@pytest.mark.parametrize(
+    ("event", "orders", "flaw"),
+    [
+        pytest.param(KILL, [order("kill", 4_000, 4_001, 4_050)], "", id="a death"),
+        pytest.param(KILL, [order("kill", 4_000, 4_001, None)], "no effect of: kill 1 at 4 s", id="no death"),
+        pytest.param(KILL, [order("kill", 5_000, 5_001, 5_050)], "no kill 1 at 4 s", id="another death"),
+        pytest.param(KILL, [order("kill", 4_000, 5_100, 5_150)], "1.1 s late", id="a late death"),
+        pytest.param(PAUSE, [order("pause", 4_000, 4_001, 4_050), order("resume", 6_000, 6_001, 6_002)], "", id="a pause"),
+        pytest.param(PAUSE, [order("pause", 4_000, 4_001, 4_050)], "did not go on", id="no end"),
+        pytest.param(
+            PAUSE, [order("pause", 4_000, 4_001, 4_050), order("resume", 6_000, 6_001, None)], "was not stopped until then",
+            id="an unproven end",
+        ),
+        pytest.param(
+            PAUSE, [order("pause", 4_000, 4_900, 5_050), order("resume", 6_000, 6_001, 6_002)], "lasted 0.95 s only",
+            id="a short pause",
+        ),
+    ],
+)  # fmt: skip
+def test_an_interruption_must_be_proven_and_as_planned(
+    event: MemberEvent, orders: list[OrderedMember], flaw: str
+) -> None:
+    """One second late, or half as long, is another scenario; so is a pause in which something else continued the process."""
+    seen = why_unproven(event, orders, 0)
+    assert flaw in seen and bool(flaw) == bool(seen)
+
+
+def test_arms_are_apart_by_the_same_event() -> None:
+    """An event of one arm alone, whose member broke the protocol, is not compared."""
+    first, second = {(1, "kill", 4): 10, (1, "join", 2): 5}, {(1, "kill", 4): 13, (0, "join", 2): 900}
+    assert (apart_ns([first, second]), apart_ns([first, {}])) == (3, 0)
 
 
 def test_an_arm_that_broke_the_protocol_has_no_guard_of_settling() -> None:
@@ -71,7 +127,7 @@ def test_a_queue_is_served_once_its_broker_knows_the_member(
 def test_numbers_have_their_unit() -> None:
     """A group that has not caught up has no number."""
     assert HELD.measured() == {
-        "feeder_late_ns": 2_000_000, "joins_apart_ns": 3_000_000,
+        "feeder_late_ns": 2_000_000, "events_apart_ns": 3_000_000,
         "settled_s_baseline": 3.0, "settled_s_candidate": 3.5, "caught_up_s_baseline": 1.25,
     }  # fmt: skip
 

@@ -9,13 +9,24 @@ from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange
 from rocketdiff.run.case.consuming.membership import MembershipThread
 
 MS = 1_000_000
-JOIN, LEAVE = MemberChange.JOIN, MemberChange.LEAVE
+JOIN, LEAVE, KILL, PAUSE = MemberChange.JOIN, MemberChange.LEAVE, MemberChange.KILL, MemberChange.PAUSE
+
+
+class Signal:
+    """Is decided at the third look."""
+
+    sent_ns = looks = 0
+
+    def is_decided(self) -> bool:
+        self.looks += 1
+        return self.looks == 3
 
 
 class Group:
     """Keeps its orders, with the time that is left until each."""
 
-    def __init__(self) -> None:
+    def __init__(self, *lost: int) -> None:
+        self.lost = lost
         self.orders: list[tuple[Any, ...]] = []
 
     def join(self, number: int, at_ns: int) -> None:
@@ -23,6 +34,16 @@ class Group:
 
     def leave(self, number: int, at_ns: int, *, is_last: bool) -> None:
         self.orders.append(("leave", number, at_ns, is_last))
+
+    def aim(self, number: int, _what: str) -> "Signal | None":
+        return None if number in self.lost else Signal()
+
+    def interrupt(self, number: int, what: str, interruption: "Signal") -> None:
+        interruption.sent_ns = time.monotonic_ns()
+        self.orders.append((what, number, interruption))
+
+    def note(self, number: int, what: str, at_ns: int, interruption: "Signal") -> None:
+        self.orders.append((f"{what} noted", number, at_ns, interruption.looks))
 
 
 def carried_out(*events: MemberEvent, origin_ns: int, groups: tuple[Any, ...]) -> None:
@@ -49,6 +70,22 @@ def test_an_order_comes_before_its_time() -> None:
     group, origin_ns = Group(), time.monotonic_ns()
     carried_out(MemberEvent(0.2, 1, JOIN), origin_ns=origin_ns, groups=(group,))
     assert group.orders == [("join", 1, origin_ns + 200 * MS)]
+
+
+def test_signals_are_sent_at_their_time_and_proven_meanwhile() -> None:
+    """They are aimed ahead; a pause has an end; other events do not wait for a proof. A lost member gets none."""
+    origin_ns, groups = time.monotonic_ns() - 900 * MS, (Group(), Group(1))
+    events = (MemberEvent(1, 1, KILL), MemberEvent(1.001, 0, PAUSE, 0.05), MemberEvent(1.002, 2, JOIN))
+    carried_out(*events, origin_ns=origin_ns, groups=groups)
+    first, second = ([order[0] for order in group.orders] for group in groups)
+    assert first[:4] == ["kill", "pause", "join", "resume"] or first[:3] == ["kill", "pause", "join"]
+    assert sorted(first[3:]) == ["kill noted", "pause noted", "resume", "resume noted"]
+    assert sorted(second) == ["join", "pause", "pause noted", "resume", "resume noted"]
+    sent = {
+        order[0]: (order[2].sent_ns - origin_ns) / MS for order in groups[0].orders if order[0] in ("kill", "resume")
+    }
+    assert sent["kill"] >= 1_000 and sent["resume"] >= 1_051
+    assert all(order[3] == 3 for order in groups[0].orders if order[0].endswith("noted"))
 
 
 class Broken(Group):

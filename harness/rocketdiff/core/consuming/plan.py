@@ -58,19 +58,31 @@ class ListenerRule:
 
 
 class MemberChange(StrEnum):
-    """What a member does at a time of the script."""
+    """What a member does, or what is done to its process, at a time of the script."""
 
     JOIN = "join"
     LEAVE = "leave"
+    KILL = "kill"
+    PAUSE = "pause"
 
 
 @dataclass(frozen=True, slots=True)
 class MemberEvent:
-    """A member joins or leaves, in both arms at the same instant; at_s: after the first due send."""
+    """An event of a member, in both arms at the same instant. at_s: after the first due send; for_s: of a pause."""
 
     at_s: float
     member: int
     change: MemberChange
+    for_s: float | None = None
+
+    @property
+    def end_s(self) -> float:
+        """When it is over."""
+        return self.at_s + (self.for_s or 0.0)
+
+    def __str__(self) -> str:
+        lasts = "" if self.for_s is None else f" for {self.for_s:g} s"
+        return f"{self.change} {self.member} at {self.at_s:g} s{lasts}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +116,8 @@ class GroupPlan:
         """Members that are there after the last event."""
         there = set(range(self.members))
         for event in self.membership:
-            (there.add if event.change is MemberChange.JOIN else there.discard)(event.member)
+            if event.change is not MemberChange.PAUSE:
+                (there.add if event.change is MemberChange.JOIN else there.discard)(event.member)
         return tuple(sorted(there))
 
     def is_last_of(self, event: MemberEvent) -> bool:

@@ -39,9 +39,18 @@ class GroupTopics:
         return known.get(topic, TopicKind.OTHER)
 
 
+RESUME = "resume"
+"""End of a pause; the other words of an order are those of ``MemberChange``."""
+
+
 @dataclass(frozen=True, slots=True)
 class OrderedMember:
-    """A member was ordered to join or leave, not before ``at_ns`` (0: at once); ``ordered_ns``: when the line was written."""
+    """
+    An event of a member, planned for ``at_ns`` (0: at once).
+
+    what: join, leave; kill, pause, resume of its process. ordered_ns: when the line was written, or just before the signal was
+    sent. proven_ns: when the effect of a signal was seen; None if it was not.
+    """
 
     arm: Arm
     member: int
@@ -49,6 +58,7 @@ class OrderedMember:
     what: str
     at_ns: int
     ordered_ns: int
+    proven_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class CaseRun:
 
     def _work(self, watches: ExitStack) -> None:
         pids = {member: subject.pid for member, subject in self.programs.items()}
-        self.stalls = watches.enter_context(StallWatch(pids))
+        self.stalls = watches.enter_context(StallWatch(pids, self.role.is_stop_wanted))
         self.connections = watches.enter_context(self._connection_watch())
         self.resources = watches.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
         self._go(watches)

@@ -51,6 +51,9 @@ class RoleRun(Protocol):
     def signs_of_life_ns(self) -> Iterable[int]:
         """Return the monotonic times at which a client under test certainly ran: a stall then was the runner's own."""
 
+    def is_stop_wanted(self, member: Member, from_ns: int, to_ns: int) -> bool:
+        """Return True if the scenario keeps this member's process stopped at some time in an interval."""
+
     def guards(self) -> tuple[Guard, ...]:
         """Return the guards of this role."""
 

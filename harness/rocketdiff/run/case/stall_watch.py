@@ -8,7 +8,7 @@ seen is invalid.
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,11 +60,14 @@ class StallWatch:
     """
     Thread that polls the clock and the subjects while the block is active.
 
-    subjects: process id by member; children are included. Without /proc only the clock is polled.
+    subjects: process id by member; children are included. Without /proc only the clock is polled. is_wanted: True if the scenario
+    stops this member at some time between two instants; such a stop does not count.
     """
 
-    def __init__(self, subjects: Mapping[Member, int]) -> None:
-        self._subjects = dict(subjects)
+    def __init__(
+        self, subjects: Mapping[Member, int], is_wanted: Callable[[Member, int, int], bool] = lambda *_: False
+    ) -> None:
+        self._subjects, self._is_wanted = dict(subjects), is_wanted
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="stall-watch", daemon=True)
         self._gaps: list[tuple[int, int]] = []
@@ -91,7 +94,8 @@ class StallWatch:
             if now_ns - due_ns > WORTH_NOTING_NS:
                 self._gaps.append((due_ns, now_ns))
             for member, pid in self._subjects.items():
-                if is_stopped(pid):
+                began_ns = time.monotonic_ns()
+                if is_stopped(pid) and not self._is_wanted(member, began_ns, time.monotonic_ns()):
                     self._stopped_ns[member] += passed_ns
             last_ns = now_ns
 

@@ -62,11 +62,16 @@ MemberNumber = Annotated[int, Field(ge=0, le=5, description="The first member is
 
 
 class MembershipPart(Part):
-    """One member joins or leaves, at_s after the first due send."""
+    """One member joins or leaves, or its process is killed or paused, at_s after the first due send."""
 
     at_s: Seconds
     join: MemberNumber | None = None
     leave: MemberNumber | None = None
+    kill: MemberNumber | None = None
+    pause: MemberNumber | None = None
+    for_s: Annotated[float, Field(ge=0.5, le=60, allow_inf_nan=False, description="How long a pause lasts.")] | None = (
+        None
+    )
 
 
 class ConsumersPart(Part):

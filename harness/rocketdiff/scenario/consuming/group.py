@@ -37,7 +37,7 @@ class GroupWork:
             "rules": len(plan.rules),
         }
         stated = {
-            "membership": [f"{event.change} {event.member} at {event.at_s:g} s" for event in plan.membership],
+            "membership": list(map(str, plan.membership)),
             "settings": {**plan.settings, **plan.properties},
         }
         return figures | {name: value for name, value in stated.items() if value}
@@ -66,15 +66,15 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         settings=_stated(part.settings),
         properties={name: int(value) for name, value in _stated(part.properties).items()},
         drain_s=part.drain_s,
-        membership=tuple(sorted(map(_event, part.membership), key=lambda event: event.at_s)),
+        membership=tuple(sorted(map(event_of, part.membership), key=lambda event: event.at_s)),
     )
 
 
-def _event(part: MembershipPart) -> MemberEvent:
-    if part.join is not None:
-        return MemberEvent(part.at_s, part.join, MemberChange.JOIN)
-    assert part.leave is not None, "rules require one of both"
-    return MemberEvent(part.at_s, part.leave, MemberChange.LEAVE)
+def event_of(part: MembershipPart) -> MemberEvent:
+    """Return one entry of the membership script, which names one event."""
+    changes = {change: getattr(part, change.value) for change in MemberChange}
+    change, member = next((change, member) for change, member in changes.items() if member is not None)
+    return MemberEvent(part.at_s, member, change, part.for_s)
 
 
 def _stated(part: Part) -> dict[str, int | str]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
-from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile, RulePart
+from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile, MembershipPart, RulePart
+from rocketdiff.scenario.consuming.group import event_of
 
 FIRST_FAULT_S = 3.0
 """The group is settled then, and messages of every queue have been delivered."""
@@ -126,31 +127,48 @@ def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterat
 
 def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     """Each event must be one of a member that can do it, and somebody must be there at the end."""
-    events = list(enumerate(file.consumers.membership))
+    parts = list(enumerate(file.consumers.membership))
+    for number, part in parts:
+        if flaw := next(_of_event(part, ("consumers", "membership", number)), None):
+            yield flaw
+            return
     there = dict.fromkeys(range(file.consumers.members), 0.0)
     gone: dict[int, float] = {}
-    for number, event in sorted(events, key=lambda each: each[1].at_s):
-        place = ("consumers", "membership", number)
-        if (event.join is None) == (event.leave is None):
-            yield (
-                place,
-                "either join or leave",
-                "both" if event.join is not None else "neither",
-                "write one event an entry",
-            )
+    killed: set[int] = set()
+    for number, part in sorted(parts, key=lambda each: each[1].at_s):
+        place, event = ("consumers", "membership", number), event_of(part)
+        member, change = event.member, event.change
+        if member in killed:
+            hint = "let another member join: its process has been started in advance"
+            yield place, f"no event of member {member} after its death", str(event), hint
             return
-        member = event.join if event.join is not None else event.leave
-        assert member is not None
-        source, target = (there, gone) if event.join is None else (gone, there)
-        if member in target or (event.join is None and member not in source):
-            seen = f"it {'is there already' if event.join is not None else 'is not there'} at {event.at_s:g} s"
+        source, target = (gone, there) if change is MemberChange.JOIN else (there, gone)
+        if member in there if change is MemberChange.JOIN else member not in there:
+            seen = f"it {'is there already' if member in there else 'is not there'} at {event.at_s:g} s"
             yield place, f"an event that member {member} can do", seen, "check the events before it"
             return
         if event.at_s - source.pop(member, 0.0) < LEAST_STAY_S:
             yield (*place, "at_s"), f"{LEAST_STAY_S:g} s between two events of a member", f"{event.at_s:g} s", "move it"
-        target[member] = event.at_s
-        if event.at_s >= file.workload.duration_s:
+        (there if change is MemberChange.PAUSE else target)[member] = event.end_s
+        if change is MemberChange.KILL:
+            killed.add(member)
+        if event.end_s >= file.workload.duration_s:
             hint = "nothing is fed any more"
-            yield (*place, "at_s"), f"a time before {file.workload.duration_s:g} s", f"{event.at_s:g} s", hint
+            yield (*place, "at_s"), f"an end before {file.workload.duration_s:g} s", f"{event.end_s:g} s", hint
     if not there:
         yield ("consumers", "membership"), "a member that is there at the end", "none", "let one stay, or join again"
+
+
+def _of_event(part: MembershipPart, place: Location) -> Iterator[Flaw]:
+    named = [change.value for change in MemberChange if getattr(part, change.value) is not None]
+    if len(named) != 1:
+        hint = "write one event an entry"
+        yield place, f"one of {', '.join(MemberChange)}", " and ".join(named) or "none", hint
+        return
+    is_pause = part.pause is not None
+    if is_pause != (part.for_s is not None):
+        hint = "only a pause ends by itself"
+        yield (*place, "for_s"), "for_s of a pause" if is_pause else "no for_s", f"for_s: {part.for_s}", hint
+    if named[0] in (MemberChange.KILL, MemberChange.PAUSE) and part.at_s < FIRST_FAULT_S:
+        hint = "let some messages come first"
+        yield (*place, "at_s"), f"no {named[0]} before {FIRST_FAULT_S:g} s", f"{part.at_s:g} s", hint

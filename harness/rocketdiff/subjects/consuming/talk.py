@@ -63,6 +63,7 @@ class ConsumingTalk:
         self._calls = 0
         self._open: dict[int, int] = {}
         self._others = 0
+        self._pauses: list[tuple[int, int | None]] = []
         self._transcript = Transcript()
 
     def prepare(self, transcript: Transcript, heard_ns: int, margin_s: float) -> bytes:  # noqa: ARG002 - RoleTalk's
@@ -86,6 +87,14 @@ class ConsumingTalk:
         assert self._lives[-1].leaves_ns is None, "a leave of a member that is not there"
         self._lives[-1].leaves_ns, self._is_last = max(at_ns, now_ns), is_last
         return encode_order(Leave(at_ns, last=is_last))
+
+    def pause(self, now_ns: int) -> None:
+        """Take note that its process is stopped from now on: nothing of it can be late."""
+        self._pauses.append((now_ns, None))
+
+    def resume(self, now_ns: int) -> None:
+        """Take note that its process goes on."""
+        self._pauses[-1] = self._pauses[-1][0], now_ns
 
     @property
     def ended(self) -> int:
@@ -137,7 +146,11 @@ class ConsumingTalk:
             raise broken("unkept-claim", "allocations, as hello claims", f"none before {self._calls} calls")
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
-        """The violation of a join, leave or call that takes too long. A join waits for the end of the leave before it."""
+        """
+        The violation of a join, leave or call that takes too long. A join waits for the end of the leave before it.
+
+        The time of a pause of its process does not count.
+        """
         limits = self._limits
         began_ns = 0
         for life in self._lives:
@@ -145,13 +158,20 @@ class ConsumingTalk:
                 began_ns = life.left.end_ns
                 continue
             if life.joined is None:
-                return _late("joined after join", max(life.joins_ns, began_ns), limits.join_s, now_ns)
+                return self._late("joined after join", max(life.joins_ns, began_ns), limits.join_s, now_ns)
             if life.leaves_ns is not None:
-                return _late("left after leave", max(life.leaves_ns, life.joined.end_ns), limits.leave_s, now_ns)
+                return self._late("left after leave", max(life.leaves_ns, life.joined.end_ns), limits.leave_s, now_ns)
         if self._open:
             call, began_ns = min(self._open.items(), key=lambda item: item[1])
-            return _late(f"the end of call {call}", began_ns, limits.call_s, now_ns)
+            return self._late(f"the end of call {call}", began_ns, limits.call_s, now_ns)
         return None
+
+    def _late(self, what: str, since_ns: int, within_s: float, now_ns: int) -> SubjectBroken | None:
+        paused = (min(until_ns or now_ns, now_ns) - max(from_ns, since_ns) for from_ns, until_ns in self._pauses)
+        waited_s = (now_ns - since_ns - sum(max(0, each_ns) for each_ns in paused)) / 1e9
+        if waited_s <= within_s:
+            return None
+        return broken("stalled", f"{what} within {within_s:g} s", f"nothing for {waited_s:.1f} s")
 
     def _take_joined(self, joined: Joined, now_ns: int) -> None:
         life = self._life("joined", joined.incarnation)
@@ -224,10 +244,3 @@ def _require_times(word: str, record: Joined | Left, ordered_ns: int, now_ns: in
     if record.start_ns < ordered_ns - _TOLERANCE_NS:
         early_ms = (ordered_ns - record.start_ns) / 1e6
         raise broken("early", f"{word} not before it is ordered", f"{early_ms:.1f} ms early")
-
-
-def _late(what: str, since_ns: int, within_s: float, now_ns: int) -> SubjectBroken | None:
-    waited_s = (now_ns - since_ns) / 1e9
-    if waited_s <= within_s:
-        return None
-    return broken("stalled", f"{what} within {within_s:g} s", f"nothing for {waited_s:.1f} s")

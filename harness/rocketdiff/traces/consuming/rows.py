@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from rocketdiff.core.consuming.watched import GroupTopics, OrderedMember
+from rocketdiff.core.consuming.plan import MemberChange
+from rocketdiff.core.consuming.watched import RESUME, GroupTopics, OrderedMember
 from rocketdiff.core.records.consuming import (
     Allocated,
     Consumed,
@@ -50,7 +51,7 @@ def member_rows(
 ) -> MemberRows:
     """Return the rows of one member. head: its case, arm and number; orders: to this member; is_lost: it was ended for a breach."""
     made = MemberRows(troubles=list(journal.troubles))
-    known = {order.incarnation for order in orders if order.what == "join"}
+    known = {order.incarnation for order in orders if order.what == MemberChange.JOIN}
     records = _Records(journal, known, made.troubles)
     received = records.first(Received, lambda call: call.call)
     ends = {end.call: end for end in records.first(Consumed, lambda end: end.call)}
@@ -112,9 +113,11 @@ def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, 
     joined = {each.incarnation: each for each in records.first(Joined, lambda record: record.incarnation)}
     left = {each.incarnation: each for each in records.first(Left, lambda record: record.incarnation)}
     for order in orders:
-        if order.what != "join":
+        if order.what != MemberChange.JOIN:
             continue
         begun, over = joined.get(order.incarnation), left.get(order.incarnation)
+        own = [each for each in orders if each.incarnation == order.incarnation]
+        killed_ns = next((each.ordered_ns for each in own if each.what == MemberChange.KILL), None)
         yield {
             "incarnation": order.incarnation,
             "subject": subject,
@@ -124,9 +127,19 @@ def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, 
             "join_end_ns": begun and begun.end_ns,
             "leave_start_ns": over and over.start_ns,
             "leave_end_ns": over and over.end_ns,
-            "ended": "left" if over else "died" if is_lost else "alive",
+            "ended": "left" if over else "killed" if killed_ns is not None else "died" if is_lost else "alive",
             "error": (begun and begun.error) or (over and over.error),
+            "killed_ns": killed_ns,
+            "pauses": list(_pauses(own)),
         }
+
+
+def _pauses(orders: Sequence[OrderedMember]) -> Iterable[Row]:
+    """Yield each pause: from just before its signal was sent, until just before the signal that ended it was."""
+    resumed_ns = [order.ordered_ns for order in orders if order.what == RESUME]
+    for number, order in enumerate(order for order in orders if order.what == MemberChange.PAUSE):
+        until_ns = resumed_ns[number] if number < len(resumed_ns) else None
+        yield {"from_ns": order.ordered_ns, "proven_ns": order.proven_ns, "until_ns": until_ns}
 
 
 def _call(call: Received, end: Consumed | None, topics: GroupTopics) -> Row:

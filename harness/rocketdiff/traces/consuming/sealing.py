@@ -1,12 +1,13 @@
 """Seals the journals of a case about consumers: the feeder's sends, the tables of members and polls, and the summary of each arm."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
 
 from rocketdiff.core.arm import FEEDER, Arm, Member
+from rocketdiff.core.consuming.plan import MemberChange
 from rocketdiff.core.consuming.watched import CommittedOffset, GroupTopics, ListedMembers, OrderedMember
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.consuming.rows import SCHEMAS, MemberRows, Row, columns_of, member_rows
@@ -64,16 +65,23 @@ def _sealed_arm(
     ]
     listed = [head | _plain(each) for each in _lines(journals, LISTED_JOURNAL, ListedMembers) if each.arm is arm]
     tables |= {TableName.COMMITTED: columns_of(COMMITTED, committed), TableName.LISTED: columns_of(LISTED, listed)}
-    return tables, _summary(read, members, tables)
+    killed = {order.member for order in orders if order.what == MemberChange.KILL}
+    return tables, _summary(read, members, tables, killed)
 
 
-def _summary(read: Sequence[ArmJournal], members: Sequence[MemberRows], tables: dict[TableName, Columns]) -> ArmSummary:
+def _summary(
+    read: Sequence[ArmJournal],
+    members: Sequence[MemberRows],
+    tables: dict[TableName, Columns],
+    killed: Collection[int],
+) -> ArmSummary:
+    """killed: members that the runner has killed, which cannot end on their own."""
     troubles = [trouble for member in members for trouble in member.troubles]
     summary = ArmSummary(
         sends=0,
         attempts=0,
         unanswered=0,
-        done=all(journal.done is not None for journal in read),
+        done=all(journal.done is not None for number, journal in enumerate(read) if number not in killed),
         failure=next((journal.failure for journal in read if journal.failure is not None), None),
         trouble_count=len(troubles),
         troubles=tuple(troubles[:MAX_TROUBLES]),

@@ -13,6 +13,14 @@ _CASE, _ARM = GROUP[0], GROUP[1]
 _QUEUE = pa.struct([column("broker", pa.string()), column("queue_id", pa.int32())])
 _TOPIC_QUEUE = pa.struct([column("kind", pa.string()), *_QUEUE.fields])
 
+_PAUSE = pa.struct(
+    [
+        column("from_ns", pa.int64()),
+        column("proven_ns", pa.int64(), nullable=True),
+        column("until_ns", pa.int64(), nullable=True),
+    ]
+)
+
 _PLACE = [column("broker", WORD), column("queue_id", pa.int32())]
 
 FED = pa.schema(
@@ -68,6 +76,8 @@ MEMBERS = pa.schema(
         column("leave_end_ns", pa.int64(), nullable=True),
         column("ended", WORD),
         column("error", WORD, nullable=True),
+        column("killed_ns", pa.int64(), nullable=True),
+        column("pauses", pa.list_(_PAUSE), nullable=True),
     ]
 )
 

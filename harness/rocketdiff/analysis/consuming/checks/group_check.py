@@ -38,5 +38,5 @@ def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
     return facts.evidence(check, standing, reason, decisions=sum(seen.values()))
 
 
-GROUP_GUARDS = ("settled-", "served-", "fed", "together")
+GROUP_GUARDS = ("settled-", "served-", "fed", "together", "member-")
 """Prefixes of guards without which no difference of two groups can be attributed to a client."""

@@ -6,7 +6,7 @@ The groups join and settle before the feed begins; after the feed and the healin
 
 import math
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 
@@ -16,7 +16,7 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
 from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
 from rocketdiff.core.run_info import Guard
@@ -26,7 +26,13 @@ from rocketdiff.protocol.consuming import MemberSetup
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
-from rocketdiff.run.case.consuming.guards import GroupMeasurements, consuming_guards_of, first_unserved
+from rocketdiff.run.case.consuming.guards import (
+    GroupMeasurements,
+    apart_ns,
+    consuming_guards_of,
+    first_unserved,
+    why_unproven,
+)
 from rocketdiff.run.case.consuming.joining import Joining
 from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
@@ -99,7 +105,8 @@ class ConsumingRun:
         plan = self._plan
         settings, is_orderly = {**plan.settings, **plan.properties}, plan.listener is ListenerKind.ORDERLY
         groups = {
-            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly) for arm, topics in names.groups.items()
+            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly, plan.membership)
+            for arm, topics in names.groups.items()
         }
         run.directory.form(dict.fromkeys(Arm, names.fed), groups)
         talks = {member: self._talk(member) for member in self.members if member is not FEEDER}
@@ -182,6 +189,10 @@ class ConsumingRun:
     def signs_of_life_ns(self) -> Iterable[int]:
         return chain.from_iterable(group.received_ns() for group in self._groups.values())
 
+    def is_stop_wanted(self, member: Member, from_ns: int, to_ns: int) -> bool:
+        group = None if member.arm is None else self._groups.get(member.arm)
+        return group is not None and group.is_stop_wanted(member.number or 0, from_ns, to_ns)
+
     def guards(self) -> tuple[Guard, ...]:
         return consuming_guards_of(self._measurements)
 
@@ -195,18 +206,28 @@ class ConsumingRun:
     def _measurements(self) -> GroupMeasurements:
         run = self._run
         sends = run.programs[FEEDER].transcript.sends
-        starts = [group.joined_ns() for group in self._groups.values()]
-        both = set.intersection(*(set(each) for each in starts)) if starts else set()
+        until_ns = run.origin_ns + round(run.case.scenario.duration_s * NS_PER_S)
         return GroupMeasurements(
             case_name=str(run.case.id),
             planned=len(run.case.plan.sends),
             answered=len(sends),
             late_ns=median_lateness_ns(run.case.plan, {Arm.BASELINE: sends}, run.origin_ns).get(Arm.BASELINE, 0),
-            apart_ns=max((abs(starts[0][number] - starts[1][number]) for number in both), default=0),
+            apart_ns=apart_ns([group.carried_out_ns(until_ns) for group in self._groups.values()]),
             settled_s=self._settled_s,
             unserved=self._unserved(),
             caught_up_s=self._caught_up_s,
+            interrupted=dict(self._interrupted()),
         )
+
+    def _interrupted(self) -> Iterator[tuple[Member, str]]:
+        """Of the members that kept to the protocol."""
+        events = [event for event in self._plan.membership if event.change in (MemberChange.KILL, MemberChange.PAUSE)]
+        for member in self.members:
+            own = [event for event in events if event.member == member.number]
+            if member.arm is not None and own and self._run.programs[member].broken is None:
+                orders = [order for order in self._groups[member.arm].orders if order.member == member.number]
+                flaws = (why_unproven(event, orders, self._run.origin_ns) for event in own)
+                yield member, "; ".join(filter(None, flaws))
 
     def _note_losses(self) -> None:
         """A member that broke the protocol is noted when it is seen, also one that had left for good."""

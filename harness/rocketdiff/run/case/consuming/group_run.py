@@ -1,32 +1,35 @@
 """The group of one arm while a case runs: its member processes, the orders to them, and what they have said."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import OrderedMember
+from rocketdiff.core.consuming.plan import MemberChange
+from rocketdiff.core.consuming.watched import RESUME, OrderedMember
 from rocketdiff.core.records.consuming import (
     Allocated,
     CallResult,
     Consumed,
     DeliveredMessage,
     Joined,
+    Left,
     Owned,
     Received,
 )
+from rocketdiff.run.case.consuming.interruption import Interruption
 from rocketdiff.run.case.consuming.settling import LivingMember
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from rocketdiff.traces.recorder import Recorder
 
-Reported = TypeVar("Reported", Allocated, Consumed, Owned, Received)
+Reported = TypeVar("Reported", Allocated, Consumed, Joined, Left, Owned, Received)
 
 
 class GroupRun:
-    """The members of one arm by number. journal: of orders, for one thread."""
+    """The members of one arm by number. journal: of orders, for one thread at a time; orders: those that it has."""
 
     def __init__(
         self, arm: Arm, subjects: Mapping[int, SubjectProcess], talks: Mapping[int, ConsumingTalk], journal: Recorder
@@ -34,6 +37,8 @@ class GroupRun:
         self.arm = arm
         self._subjects, self._talks, self._journal = subjects, talks, journal
         self._joins: dict[int, int] = {}
+        self._stops: dict[int, list[tuple[int, int | None]]] = {}
+        self.orders: list[OrderedMember] = []
 
     @property
     def is_broken(self) -> bool:
@@ -46,7 +51,7 @@ class GroupRun:
         if subject.broken is None:
             self._joins[number] = self._joins.get(number, 0) + 1
             ordered_ns = time.monotonic_ns()
-            self._note(number, "join", at_ns, ordered_ns)
+            self._note(number, MemberChange.JOIN, at_ns, ordered_ns)
             subject.order(lambda: talk.join(at_ns, ordered_ns))
 
     def leave(self, number: int, at_ns: int, *, is_last: bool) -> None:
@@ -54,8 +59,35 @@ class GroupRun:
         subject, talk = self._subjects[number], self._talks[number]
         if subject.broken is None:
             ordered_ns = time.monotonic_ns()
-            self._note(number, "leave", at_ns, ordered_ns)
+            self._note(number, MemberChange.LEAVE, at_ns, ordered_ns)
             subject.order(lambda: talk.leave(at_ns, ordered_ns, is_last=is_last))
+
+    def aim(self, number: int, what: str) -> Interruption | None:
+        """Return a signal to a member that is still to be sent; None if the member broke the protocol."""
+        subject = self._subjects[number]
+        return None if subject.broken is not None else Interruption(subject, what)
+
+    def interrupt(self, number: int, what: str, interruption: Interruption) -> None:
+        """Send a signal to a member. What it does not do while it is stopped is no violation."""
+        subject, talk, stops = self._subjects[number], self._talks[number], self._stops.setdefault(number, [])
+        if what == MemberChange.PAUSE:
+            stopped_ns = time.monotonic_ns()
+            stops.append((stopped_ns, None))
+            subject.take_note(lambda: talk.pause(stopped_ns))
+        interruption.send()
+        if what == RESUME:
+            resumed_ns = time.monotonic_ns()
+            stops[-1] = stops[-1][0], resumed_ns
+            subject.take_note(lambda: talk.resume(resumed_ns))
+
+    def note(self, number: int, what: str, at_ns: int, interruption: Interruption) -> None:
+        """Write a signal with its proof, if it has one, into the journal. at_ns: when it was due."""
+        self._note(number, what, at_ns, interruption.ordered_ns, interruption.proven_ns)
+
+    def is_stop_wanted(self, number: int, from_ns: int, to_ns: int) -> bool:
+        """Return True if the script keeps a member stopped at some time in an interval."""
+        stops = self._stops.get(number, ())
+        return any(begin_ns <= to_ns and (end_ns is None or end_ns >= from_ns) for begin_ns, end_ns in tuple(stops))
 
     def await_joined(self, number: int, within_s: float) -> Joined | None:
         """Return how a join ended; None at the deadline. Raises SubjectBroken."""
@@ -113,16 +145,26 @@ class GroupRun:
                 found[queue] = min(call.at_ns, found.get(queue, call.at_ns))
         return found
 
-    def joined_ns(self) -> dict[int, int]:
-        """Return when each member's last call to start began, by number."""
-        return {number: talk.joined.start_ns for number, talk in self._talks.items() if talk.joined is not None}
+    def carried_out_ns(self, until_ns: int) -> dict[tuple[int, str, int], int]:
+        """Return when each event began that was due before ``until_ns``, by member, change and due time."""
+        began: dict[tuple[int, str, int], int] = {}
+        for order in self.orders:
+            at_ns: int | None = order.ordered_ns
+            if order.what in (MemberChange.JOIN, MemberChange.LEAVE):
+                joins, leaves = self._reported(order.member, Joined), self._reported(order.member, Left)
+                records: Sequence[Joined | Left] = joins if order.what == MemberChange.JOIN else leaves
+                at_ns = next((each.start_ns for each in records if each.incarnation == order.incarnation), None)
+            if at_ns is not None and 0 < order.at_ns < until_ns:
+                began[order.member, order.what, order.at_ns] = at_ns
+        return began
 
     def _reported(self, number: int, kind: type[Reported]) -> list[Reported]:
         found = self._subjects[number].transcript.others.get(kind, [])
         return [record for record in found if isinstance(record, kind)]
 
-    def _note(self, number: int, what: str, at_ns: int, ordered_ns: int) -> None:
-        order = OrderedMember(self.arm, number, self._joins[number], what, at_ns, ordered_ns)
+    def _note(self, number: int, what: str, at_ns: int, ordered_ns: int, proven_ns: int | None = None) -> None:
+        order = OrderedMember(self.arm, number, self._joins[number], str(what), at_ns, ordered_ns, proven_ns)
+        self.orders.append(order)
         self._journal.line(msgspec.json.encode(order))
 
 

@@ -1,11 +1,17 @@
 """The guards of a case about consumers: both groups settled, one feed for both, joins at the same instants."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.consuming.plan import MemberEvent
+from rocketdiff.core.consuming.watched import RESUME, OrderedMember
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.run.case.guards import FAULT_SLIP_LIMIT_S, SHORTENED_PAUSE_SHARE
+
+Event = tuple[int, str, int]
+"""Member, change and the time at which it was due."""
 
 Queue = tuple[str, int]
 """Broker and queue id."""
@@ -33,8 +39,10 @@ class GroupMeasurements:
     """
     What the runner measured of both groups.
 
-    settled_s: after the last join; None if not; without an arm whose member broke the protocol. apart_ns: between both arms' starts of the same member, the longest. answered:
-    of the planned messages of the feeder; late_ns: median lateness of the feeder. caught_up_s: after the feed; None if not.
+    settled_s: after the last join; None if not; without an arm whose member broke the protocol. apart_ns: between both arms' starts
+    of the same event, the longest. answered: of the planned messages of the feeder; late_ns: median lateness of the feeder.
+    caught_up_s: after the feed; None if not. interrupted: by member that is killed or paused, why that is not proven; empty if it
+    is.
     """
 
     case_name: str
@@ -45,10 +53,11 @@ class GroupMeasurements:
     settled_s: Mapping[Arm, float | None] = field(default_factory=dict)
     unserved: Mapping[Arm, str] = field(default_factory=dict)
     caught_up_s: Mapping[Arm, float | None] = field(default_factory=dict)
+    interrupted: Mapping[Member, str] = field(default_factory=dict)
 
     def measured(self) -> dict[str, int | float]:
         """Numbers for ``run.json``, with the unit in the name."""
-        numbers: dict[str, int | float] = {"feeder_late_ns": self.late_ns, "joins_apart_ns": self.apart_ns}
+        numbers: dict[str, int | float] = {"feeder_late_ns": self.late_ns, "events_apart_ns": self.apart_ns}
         numbers |= {f"settled_s_{arm}": round(took, 3) for arm, took in self.settled_s.items() if took is not None}
         return numbers | {f"caught_up_s_{arm}": round(s, 3) for arm, s in self.caught_up_s.items() if s is not None}
 
@@ -75,10 +84,11 @@ def consuming_guards_of(facts: GroupMeasurements) -> tuple[Guard, ...]:
         Guard(
             "together",
             held=facts.apart_ns <= TOGETHER_NS,
-            expected=f"each member of both arms started within {TOGETHER_NS / 1e6:.0f} ms of the other",
+            expected=f"each event of a member in both arms within {TOGETHER_NS / 1e6:.0f} ms of the other",
             seen=f"{facts.apart_ns / 1e6:.1f} ms",
             case=facts.case_name,
         ),
+        *(_interrupted(facts, member, seen) for member, seen in facts.interrupted.items()),
     )
 
 
@@ -90,6 +100,38 @@ def _settled(facts: GroupMeasurements, arm: Arm, took_s: float | None) -> Guard:
 def _served(facts: GroupMeasurements, arm: Arm, unserved: str) -> Guard:
     expected = f"the first message of each queue delivered within {SERVED_WITHIN_S:g} s"
     return Guard(f"served-{arm}", not unserved, expected, unserved or "all were", facts.case_name)
+
+
+def _interrupted(facts: GroupMeasurements, member: Member, flaw: str) -> Guard:
+    expected = "killed and paused as planned, and proven"
+    name = f"member-{member.number}-{member.arm}"
+    return Guard(name, not flaw, expected, flaw or "proven", facts.case_name)
+
+
+def apart_ns(arms: Sequence[Mapping[Event, int]]) -> int:
+    """Return how long after each other an event began in two arms, at most. arms: when each began, of those that did."""
+    first, second = arms
+    return max((abs(first[event] - second[event]) for event in first.keys() & second.keys()), default=0)
+
+
+def why_unproven(event: MemberEvent, orders: Sequence[OrderedMember], origin_ns: int) -> str:
+    """Return what a kill or a pause lacks, in words; empty if it was as planned. orders: to its member."""
+    at_ns = origin_ns + round(event.at_s * NS_PER_S)
+    order = next((each for each in orders if each.what == event.change and each.at_ns == at_ns), None)
+    if order is None:
+        return f"no {event}"
+    if order.proven_ns is None:
+        return f"no effect of: {event}"
+    late_s = (order.ordered_ns - at_ns) / NS_PER_S
+    if late_s > FAULT_SLIP_LIMIT_S:
+        return f"{event}: {late_s:.1f} s late"
+    if event.for_s is None:
+        return ""
+    resumed = next((each for each in orders if each.what == RESUME and each.ordered_ns > order.ordered_ns), None)
+    if resumed is None or resumed.proven_ns is None:
+        return f"{event}: it was not stopped until then, or did not go on"
+    lasted_s = (resumed.ordered_ns - order.proven_ns) / NS_PER_S
+    return f"{event}: it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * event.for_s else ""
 
 
 def first_unserved(stored_ns: Mapping[Queue, int], called_ns: Mapping[Queue, int], until_ns: int, work_ms: int) -> str:

@@ -3,13 +3,35 @@
 import threading
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from rocketdiff.core.consuming.plan import GroupPlan, MemberChange
+from rocketdiff.core.consuming.plan import GroupPlan, MemberChange, MemberEvent
+from rocketdiff.core.consuming.watched import RESUME
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.run.case.consuming.group_run import GroupRun
+from rocketdiff.run.case.consuming.interruption import SIGNALS, Interruption
 
 AHEAD_NS = 50_000_000
-"""An order is written this long before its time, so that the members of both arms have read it."""
+"""An order is written, and a signal is aimed, this long before its time: members of both arms have read it then."""
+
+_LOOK_S = 0.01
+"""Between two looks for the effect of a signal."""
+
+
+class _Step(NamedTuple):
+    """An event, or the end of a pause. what: a change, or RESUME."""
+
+    at_s: float
+    what: str
+    event: MemberEvent
+
+
+class _Sent(NamedTuple):
+    group: GroupRun
+    member: int
+    what: str
+    at_ns: int
+    interruption: Interruption
 
 
 class MembershipThread:
@@ -17,13 +39,14 @@ class MembershipThread:
 
     def __init__(self, plan: GroupPlan, groups: Sequence[GroupRun], origin_ns: int) -> None:
         self._plan, self._groups, self._origin_ns = plan, groups, origin_ns
+        self._undecided: list[_Sent] = []
         self._error: BaseException | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="membership", daemon=True)
         self._thread.start()
 
     def join(self) -> None:
-        """Wait for the last event, which comes before the end of the feed; raise what went wrong."""
+        """Wait for the last event, which comes before the end of the feed, and its proof; raise what went wrong."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -34,14 +57,54 @@ class MembershipThread:
 
     def _run(self) -> None:
         try:
-            for event in self._plan.membership:
-                at_ns = self._origin_ns + round(event.at_s * NS_PER_S)
-                if self._stopped.wait(max(0.0, (at_ns - AHEAD_NS - time.monotonic_ns()) / NS_PER_S)):
+            for step in _steps(self._plan):
+                at_ns = self._origin_ns + round(step.at_s * NS_PER_S)
+                if not self._wait_until(at_ns - AHEAD_NS):
                     return
-                for group in self._groups:
-                    if event.change is MemberChange.JOIN:
-                        group.join(event.member, at_ns)
-                    else:
-                        group.leave(event.member, at_ns, is_last=self._plan.is_last_of(event))
+                if step.what in SIGNALS:
+                    self._interrupt(step, at_ns)
+                else:
+                    self._order(step.event, at_ns)
+            while self._undecided and not self._stopped.wait(_LOOK_S):
+                self._look()
         except BaseException as error:  # noqa: BLE001 - raised by join
             self._error = error
+
+    def _wait_until(self, at_ns: int) -> bool:
+        """Return True at this time, and False if the script was stopped before; meanwhile look for effects."""
+        while (left_s := (at_ns - time.monotonic_ns()) / NS_PER_S) > 0 and not self._stopped.is_set():
+            self._stopped.wait(min(left_s, _LOOK_S) if self._undecided else left_s)
+            self._look()
+        return not self._stopped.is_set()
+
+    def _order(self, event: MemberEvent, at_ns: int) -> None:
+        for group in self._groups:
+            if event.change is MemberChange.JOIN:
+                group.join(event.member, at_ns)
+            else:
+                group.leave(event.member, at_ns, is_last=self._plan.is_last_of(event))
+
+    def _interrupt(self, step: _Step, at_ns: int) -> None:
+        member = step.event.member
+        aimed = [
+            _Sent(group, member, step.what, at_ns, made)
+            for group in self._groups
+            if (made := group.aim(member, step.what))
+        ]
+        if self._wait_until(at_ns):
+            for each in aimed:
+                each.group.interrupt(member, step.what, each.interruption)
+            self._undecided += aimed
+
+    def _look(self) -> None:
+        for each in list(self._undecided):
+            if each.interruption.is_decided():
+                self._undecided.remove(each)
+                each.group.note(each.member, each.what, each.at_ns, each.interruption)
+
+
+def _steps(plan: GroupPlan) -> list[_Step]:
+    """Return the events and the ends of pauses by time."""
+    steps = [_Step(event.at_s, event.change.value, event) for event in plan.membership]
+    steps += [_Step(event.end_s, RESUME, event) for event in plan.membership if event.change is MemberChange.PAUSE]
+    return sorted(steps, key=lambda step: step.at_s)

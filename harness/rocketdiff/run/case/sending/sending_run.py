@@ -122,6 +122,9 @@ class SendingRun:
             return
         run.is_read_back = True
 
+    def is_stop_wanted(self, member: Member, from_ns: int, to_ns: int) -> bool:  # noqa: ARG002 - RoleRun's
+        return False
+
     def signs_of_life_ns(self) -> Iterable[int]:
         return (send.end_ns for subject in self._run.programs.values() for send in subject.transcript.sends)
 
