@@ -96,9 +96,14 @@ class FakeServer:
 
     def come_back(self) -> None:
         """Listen on the held port, as a started or restarted process."""
-        self._listener = listening_socket(self._holder)
-        self._listener.listen()
-        self._spawn(self._accept)
+        self._listener = self.listen_on(self._holder)
+
+    def listen_on(self, holder: socket.socket) -> socket.socket:
+        """Serve a held port too; return its listening socket, for the caller to close."""
+        listener = listening_socket(holder)
+        listener.listen()
+        self._spawn(lambda: self._accept(listener))
+        return listener
 
     def hang_up(self, *, reset: bool = False) -> None:
         for connection in list(self._open):
@@ -120,10 +125,10 @@ class FakeServer:
         self._threads.append(thread)
         thread.start()
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                connection, _ = self._listener.accept()
+                connection, _ = listener.accept()
                 if self._tls is not None:
                     try:
                         connection = self._tls.wrap_socket(connection, server_side=True)

@@ -1,13 +1,13 @@
 """One live push consumer on a live client: its requests as frames, and the producer that sends failed messages again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background, Task
 from rocketmq_reference.client.consuming.committing import Committing
-from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen
+from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen, properties_of_resend
 from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
@@ -16,6 +16,7 @@ from rocketmq_reference.client.memory import ProducerMemory, Thread
 from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.sending import Sender
+from rocketmq_reference.dialects import consumer_rules_of, dialect_of
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
 from rocketmq_reference.host.channels import Question, question_of
@@ -25,15 +26,10 @@ from rocketmq_reference.remoting.answers import PullAnswer, expect_success, pars
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import (
-    DELAY,
-    MAX_RECONSUME_TIMES,
-    RECONSUME_TIME,
-    RETRY_TOPIC,
-)
+from rocketmq_reference.remoting.properties import WAIT
 from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
-from rocketmq_reference.rules.consumer.concurrent import FIRST_RETRY_LEVEL
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape
@@ -56,7 +52,8 @@ class LiveConsumer:
         """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
         for topic in self.memory.subscriptions:
             yield from self.client.routes.refresh(topic)
-        if (yield from self.client.background.beat_all()):
+        has_beaten = yield from self.client.background.beat_all()
+        if has_beaten or not self.memory.rules.first_round_needs_heartbeat:
             self.rebalancing.wake()
 
     def drop_all(self) -> None:
@@ -68,25 +65,26 @@ class LiveConsumer:
 def live_consumer(
     name_servers: Sequence[str],
     group: str,
-    dialect: Dialect,
+    release: str,
     settings: ConsumerSettings,
     listen: Listen,
     observer: Observer | None,
     access: Access = OPEN,
 ) -> LiveConsumer:
     """Make a consumer on a client of its own, whose background tasks are not started yet."""
+    dialect, rules = dialect_of(release), consumer_rules_of(release)
     known = known_routes(dialect, None)
     sizes = {CONSUME: settings.consume_thread_nums}
     client = live_client(
         name_servers, group, dialect, settings, known, access, sizes=sizes, instance=settings.instance_name
     )
     host, remoting, background = client.host, client.remoting, client.background
-    memory = ConsumerMemory(group, client.client_id, settings, observer)
-    codec = FrameConsumeCodec(memory, settings, dialect, access)
-    committing = Committing(memory, client.routes, remoting, codec)
+    memory = ConsumerMemory(group, client.client_id, rules, settings, observer)
+    codec = FrameConsumeCodec(memory, settings, release, access)
+    committing = Committing(memory, client.routes, remoting, codec, _port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
     concurrent = Concurrent(memory, host, remoting, codec, committing, listen, resender.resend)
-    moved = _Moved()
+    moved = _Moved(rules)
     pulling = Pulling(memory, host, remoting, codec, committing, concurrent.deliver, moved)
     rebalancing = Rebalancing(
         memory,
@@ -122,14 +120,26 @@ def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing)
     background.on_greeted = rebalancing.wake
 
 
+def _port_of(dialect: Dialect) -> Callable[[str], str]:
+    return vip_address if dialect.client.uses_vip_channel(None) else _advertised
+
+
+def _advertised(address: str) -> str:
+    return address
+
+
 class _Moved:
-    """Gives a queue with a wrong offset up and asks for a round, which begins it anew."""
+    """Gives a queue with a wrong offset up; a round begins it anew, at once from 5.2.0."""
 
     rebalancing: Rebalancing
 
+    def __init__(self, rules: ConsumerRules) -> None:
+        self._is_urgent = not rules.wrong_offset_delay_ms
+
     def __call__(self, of: TopicQueue) -> Body:
         yield from self.rebalancing.give_up(of)
-        self.rebalancing.wake()
+        if self._is_urgent:
+            self.rebalancing.wake()
 
 
 class _Resender:
@@ -149,27 +159,35 @@ class _Resender:
         client.memory.producer_groups.append(_INNER_GROUP)
 
     def resend(self, message: StoredMessage) -> Running[None]:
-        """Send a failed message to the retry topic, whatever delay the listener asked for (5.2.0 to 5.5.0)."""
-        times = message.reconsume_times
-        properties = {
-            **message.properties,
-            RETRY_TOPIC: message.properties.get(RETRY_TOPIC, message.topic),
-            RECONSUME_TIME: str(times + 1),
-            MAX_RECONSUME_TIMES: str(self._memory.settings.most_reconsume_times),
-            DELAY: str(FIRST_RETRY_LEVEL + times),
-        }
+        """
+        Send a failed message to the retry topic.
+
+        Up to 5.3.3 both messages share their properties, so one that is then consumed again locally shows those of the send.
+        """
+        keeps = self._memory.rules.keeps_origin_id
+        properties = dict(message.properties) if keeps else message.properties
+        properties |= properties_of_resend(
+            message.properties,
+            topic=message.topic,
+            times=message.reconsume_times,
+            most_times=self._memory.settings.most_reconsume_times,
+            first_id=(message.unique_key or message.offset_message_id) if keeps else None,
+        )
+        has_wait = WAIT in properties
         again = Message(RETRY_PREFIX + self._memory.group, message.body, properties=properties, flag=message.flag)
+        if not has_wait:  # brokers do not store it, and Java sets it only in the properties that it then replaces
+            del again.properties[WAIT]
         yield from self._sender.send(again, self._thread)
 
 
 class FrameConsumeCodec:
     """ConsumeCodec of one consumer; with credentials every request is signed."""
 
-    def __init__(self, memory: ConsumerMemory, settings: ConsumerSettings, dialect: Dialect, access: Access) -> None:
+    def __init__(self, memory: ConsumerMemory, settings: ConsumerSettings, release: str, access: Access) -> None:
         self._memory = memory
         self._serialization = settings.serialization
         self._credentials = access.credentials
-        self._version = mq_version(dialect.releases.first)
+        self._version = mq_version(release)
 
     def consumer_ids(self) -> Question:
         return self._asked(consuming.list_consumer_ids(self._memory.group, serialization=self._serialization))

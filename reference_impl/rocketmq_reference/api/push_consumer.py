@@ -1,7 +1,7 @@
 """
 The live push consumer: its life cycle; the rules make every decision.
 
-Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 5.2.0 to 5.3.3. Clustering and concurrent listeners only.
+Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3. Clustering and concurrent listeners only.
 """
 
 import time
@@ -11,47 +11,53 @@ from typing import Self
 from rocketmq_reference.api.checks import check_group
 from rocketmq_reference.api.consuming import live_consumer
 from rocketmq_reference.api.settings import ConsumerSettings
+from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.concurrent import Listen
 from rocketmq_reference.client.consuming.memory import Observer
+from rocketmq_reference.dialects import RELEASES
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
 from rocketmq_reference.remoting.errors import MQClientException
-from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX
-from rocketmq_reference.rules.dialect import Dialect
 
 _NS_PER_MS = 1_000_000
 
-FIRST_RELEASE = "5.2.0"
-"""The first release whose consumers are imitated."""
+FIRST_RELEASE = "4.2.0"
+"""The first release whose consumers are imitated: earlier ones count bytes and expired messages otherwise."""
+
+
+def is_imitated(release: str) -> bool:
+    """Return True if consumers of a release are imitated; raises ValueError for an unknown one."""
+    return RELEASES.index(release.partition("+")[0]) >= RELEASES.index(FIRST_RELEASE)
 
 
 class PushConsumer:
     """
-    A consumer that behaves as the Java client of the dialect's releases.
+    A consumer that behaves as the Java client of a release.
 
     listener: called in up to ``consume_thread_nums`` threads at once. observer: sees allocations, offsets and owned queues.
-    parts: for clients with a defect. Raises ValueError for a dialect before FIRST_RELEASE.
+    parts: for clients with a defect. Raises ValueError for a release before FIRST_RELEASE.
     """
 
     def __init__(
         self,
         name_servers: Sequence[str],
         group: str,
-        dialect: Dialect,
+        release: str,
         listener: Listen,
         settings: ConsumerSettings | None = None,
         observer: Observer | None = None,
         *,
         access: Access = OPEN,
     ) -> None:
-        if mq_version(dialect.releases.first) < mq_version(FIRST_RELEASE):
-            raise ValueError(f"expected a dialect from {FIRST_RELEASE} on, saw {dialect.name}")
+        if not is_imitated(release):
+            raise ValueError(f"expected a release from {FIRST_RELEASE} on, saw {release}")
         self.group = group
         self.parts = live_consumer(
-            name_servers, group, dialect, settings or ConsumerSettings(), listener, observer, access
+            name_servers, group, release, settings or ConsumerSettings(), listener, observer, access
         )
         self._is_started = False
+        self._has_left = False
 
     @property
     def client_id(self) -> str:
@@ -67,7 +73,8 @@ class PushConsumer:
         """
         Join the group.
 
-        Raises MQClientException for an illegal group or a second start, IllegalStateException if no name server answers.
+        Raises MQClientException for an illegal group or a second start, and from 4.6.0 IllegalStateException if no name server
+        answers: up to 5.3.1 the consumer then lives on, and joins the group when one does.
         """
         check_group(self.group)
         if self._is_started:
@@ -77,11 +84,19 @@ class PushConsumer:
         client = self.parts.client
         client.host.post(client.background.start)
         client.host.post(self.parts.rebalancing.start)
-        client.host.run(self.parts.begin())
+        try:
+            client.host.run(self.parts.begin())
+        except FAILURES:
+            if self.parts.memory.rules.leaves_after_failed_start:
+                self.shutdown()
+            raise
         return self
 
     def shutdown(self) -> None:
-        """Leave the group: commit, unregister, close all connections. Messages under way are consumed again by others."""
+        """Leave the group once: commit, unregister, close all connections. Messages under way are consumed again by others."""
+        if self._has_left:
+            return
+        self._has_left = True
         client = self.parts.client
         client.host.post(self.parts.rebalancing.stop)
         client.host.post(self.parts.pulling.stop)

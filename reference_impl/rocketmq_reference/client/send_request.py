@@ -6,7 +6,9 @@ from functools import lru_cache
 
 from rocketmq_reference.client.message import Message, MessageBatch
 from rocketmq_reference.remoting.messages import SysFlag, compress
+from rocketmq_reference.remoting.properties import MAX_RECONSUME_TIMES, RECONSUME_TIME
 from rocketmq_reference.remoting.sending import SendRequest
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.java import hash_order
 
@@ -41,16 +43,24 @@ class RequestMaker:
         born_timestamp_ms: int,
         compressed: tuple[bytes, int] | None = None,
     ) -> SendRequest:
-        """Return the request; compressed: as ``compressed`` returned it, None for the body as it is."""
+        """
+        Return the request; compressed: as ``compressed`` returned it, None for the body as it is.
+
+        Of a failed message the header takes the reconsume times out of the properties, so a second attempt has none.
+        """
         body, sys_flag = compressed or (message.body, 0)
         rules = self.dialect.messages
+        properties, times, most = in_java_order(message.properties), None, None
+        if message.topic.startswith(RETRY_PREFIX):
+            times = message.properties.pop(RECONSUME_TIME, None)
+            most = message.properties.pop(MAX_RECONSUME_TIMES, None)
         return SendRequest(
             topic=message.topic,
             queue_id=queue_id,
             body=body,
             group=self.group,
             born_timestamp_ms=born_timestamp_ms,
-            properties=in_java_order(message.properties),
+            properties=properties,
             sys_flag=sys_flag | rules.sys_flag,
             flag=message.flag,
             is_batch=isinstance(message, MessageBatch) if rules.has_batches else None,
@@ -58,6 +68,8 @@ class RequestMaker:
             default_topic=self.default_topic or self.dialect.producer.default_topic,
             default_topic_queues=self.default_topic_queues,
             closes_properties=rules.closes_properties,
+            reconsume_times=int(times or 0),
+            max_reconsume_times=None if most is None else int(most),
         )
 
     def compressed(self, message: Message) -> tuple[bytes, int]:

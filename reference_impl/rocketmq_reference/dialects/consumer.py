@@ -1,8 +1,9 @@
 """
-The times of a push consumer in Java clients 4.0.0-incubating to 5.5.0: each generation states its changes since its parent.
+The push consumer of Java clients 4.0.0-incubating to 5.5.0: each generation states its changes since its parent.
 
-Read in DefaultMQPushConsumerImpl, RebalancePushImpl and RebalanceService of every release up to 5.3.3; the first pull and the rounds
-were also seen with the executed classes. Consumers have a catalogue of their own, because their ranges break at other releases.
+Read in DefaultMQPushConsumerImpl, RebalanceImpl, RebalancePushImpl, RebalanceService, RemoteBrokerOffsetStore and MQClientInstance of
+every release up to 5.3.3; the first pull, the rounds and the client's own send of a failed message were also seen with the executed
+classes, those of 5.4.0 and 5.5.0 included. Consumers have a catalogue of their own, because their ranges break at other releases.
 """
 
 from dataclasses import replace
@@ -15,25 +16,102 @@ from rocketmq_reference.rules.dialect import Releases
 CONSUMER_4_0_0 = Generation(
     Releases("4.0.0-incubating", "4.5.2"),
     None,
-    ConsumerRules(first_pull_delay_ms=0, round_min_interval_ms=0, pull_failure_delay_ms=3_000, beats_on_connect=False),
+    ConsumerRules(
+        first_pull_delay_ms=0,
+        round_min_interval_ms=0,
+        pull_failure_delay_ms=3_000,
+        broker_flow_control_delay_ms=None,
+        wrong_offset_delay_ms=10_000,
+        pull_batch_bytes=None,
+        beats_on_connect=False,
+        first_round_needs_heartbeat=False,
+        leaves_after_failed_start=False,
+        any_error_is_no_offset=True,
+        queries_master_first=False,
+        commits_to_master_first=False,
+        tries_next_slave=False,
+        announces_unknown_topic=False,
+        keeps_origin_id=False,
+    ),
 )
 """Everything at once, but three seconds after a pull that failed."""
 
-CONSUMER_4_6_0 = CONSUMER_4_0_0.followed("4.6.0", "4.9.8", replace(CONSUMER_4_0_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_6_0 = CONSUMER_4_0_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_0_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
-CONSUMER_5_0_0 = CONSUMER_4_6_0.followed("5.0.0", "5.1.4", replace(CONSUMER_4_6_0.rules, first_pull_delay_ms=500))
-"""The first pull of a queue comes half a second after the round that took it."""
+CONSUMER_4_8_0 = CONSUMER_4_6_0.followed("4.8.0", "4.9.2", replace(CONSUMER_4_6_0.rules, tries_next_slave=True))
+"""A missing slave is replaced by the next one."""
 
-CONSUMER_5_2_0 = CONSUMER_5_0_0.followed(
-    "5.2.0", "5.5.0", replace(CONSUMER_5_0_0.rules, round_min_interval_ms=1_000, beats_on_connect=True)
+CONSUMER_4_9_3 = CONSUMER_4_8_0.followed(
+    "4.9.3", "4.9.4", replace(CONSUMER_4_8_0.rules, queries_master_first=True, commits_to_master_first=True)
 )
-"""A second between rounds; a heartbeat on each new connection."""
+"""Offsets belong to the master."""
 
-CONSUMER = (CONSUMER_4_0_0, CONSUMER_4_6_0, CONSUMER_5_0_0, CONSUMER_5_2_0)
+CONSUMER_4_9_5 = CONSUMER_4_9_3.followed(
+    "4.9.5", "4.9.8", replace(CONSUMER_4_9_3.rules, broker_flow_control_delay_ms=20)
+)
+"""A pull is soon repeated after the broker's flow control."""
+
+CONSUMER_5_0_0 = CONSUMER_4_9_5.followed(
+    "5.0.0",
+    "5.0.0",
+    replace(
+        CONSUMER_4_9_5.rules,
+        first_pull_delay_ms=500,
+        broker_flow_control_delay_ms=None,
+        pull_batch_bytes=256 * 1024,
+        any_error_is_no_offset=False,
+        commits_to_master_first=False,
+        announces_unknown_topic=True,
+    ),
+)
+"""The first pull of a queue comes half a second after the round that took it; made from 4.9.4, without the changes of 4.9.5."""
+
+CONSUMER_5_1_0 = CONSUMER_5_0_0.followed(
+    "5.1.0", "5.1.4", replace(CONSUMER_5_0_0.rules, broker_flow_control_delay_ms=20)
+)
+"""As 4.9.5 after the broker's flow control."""
+
+CONSUMER_5_2_0 = CONSUMER_5_1_0.followed(
+    "5.2.0",
+    "5.3.1",
+    replace(
+        CONSUMER_5_1_0.rules,
+        round_min_interval_ms=1_000,
+        wrong_offset_delay_ms=0,
+        beats_on_connect=True,
+        first_round_needs_heartbeat=True,
+    ),
+)
+"""A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once."""
+
+CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
+    "5.3.2", "5.3.3", replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True)
+)
+"""A failed start shuts the consumer down."""
+
+CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.5.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
+"""The client's own send of a failed message keeps its first id."""
+
+CONSUMER = (
+    CONSUMER_4_0_0,
+    CONSUMER_4_6_0,
+    CONSUMER_4_8_0,
+    CONSUMER_4_9_3,
+    CONSUMER_4_9_5,
+    CONSUMER_5_0_0,
+    CONSUMER_5_1_0,
+    CONSUMER_5_2_0,
+    CONSUMER_5_3_2,
+    CONSUMER_5_4_0,
+)
+"""Every generation, oldest first; a parent comes before its children."""
 
 _BY_RELEASE = {release: each.rules for each in CONSUMER for release in releases_of(each)}
-_BY_RELEASE |= dict.fromkeys(("5.0.0-PREVIEW", "5.0.0-ALPHA"), CONSUMER_5_0_0.rules)
+_BY_RELEASE |= {
+    "5.0.0-PREVIEW": replace(CONSUMER_4_8_0.rules, first_pull_delay_ms=500, announces_unknown_topic=True),
+    "5.0.0-ALPHA": CONSUMER_5_0_0.rules,
+}
 
 
 def consumer_rules_of(release: str) -> ConsumerRules:

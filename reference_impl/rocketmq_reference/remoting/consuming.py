@@ -70,7 +70,8 @@ class Pull:
     """
     A pull of one queue, from ``offset`` (PullMessageRequestHeader).
 
-    commit: offset to commit, None for none. suspend_ms: how long the broker may hold it.
+    max_bytes: None before releases that have it (5.0.0). commit: offset to commit, None for none. suspend_ms: how long the broker
+    may hold it.
     """
 
     group: str
@@ -79,7 +80,7 @@ class Pull:
     queue_id: int
     offset: int
     max_messages: int
-    max_bytes: int
+    max_bytes: int | None
     commit: int | None
     suspend_ms: int
     version: int
@@ -97,10 +98,11 @@ def pull(asked: Pull, *, serialization: Serialization) -> Command:
         "commitOffset": str(asked.commit or 0),
         "suspendTimeoutMillis": str(asked.suspend_ms),
         "subVersion": str(asked.version),
-        "maxMsgBytes": str(asked.max_bytes),
         "expressionType": "TAG",
         "bname": asked.broker,
     }
+    if asked.max_bytes is not None:
+        fields["maxMsgBytes"] = str(asked.max_bytes)
     return Command(RequestCode.PULL_MESSAGE, fields, serialization=serialization)
 
 

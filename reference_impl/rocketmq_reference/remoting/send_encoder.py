@@ -14,7 +14,7 @@ from rocketmq_reference.remoting.sending import LETTERS, SendRequest, send_field
 
 _PER_SEND = {LETTERS[name] for name in ("queueId", "sysFlag", "bornTimestamp", "flag", "properties", "brokerName")}
 
-_Key = tuple[str, bool | None, str, str, int]
+_Key = tuple[str, bool | None, str, str, int, int, int | None]
 
 _SHORT = struct.Struct(">h")
 _INT = struct.Struct(">i")
@@ -87,7 +87,15 @@ def _properties(request: SendRequest) -> str:
 
 
 def _key(request: SendRequest) -> _Key:
-    return (request.topic, request.is_batch, request.group, request.default_topic, request.default_topic_queues)
+    return (
+        request.topic,
+        request.is_batch,
+        request.group,
+        request.default_topic,
+        request.default_topic_queues,
+        request.reconsume_times,
+        request.max_reconsume_times,
+    )
 
 
 def _constant_fields(request: SendRequest) -> list[tuple[str, str]]:

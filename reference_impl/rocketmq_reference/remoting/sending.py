@@ -20,7 +20,7 @@ class SendRequest(NamedTuple):  # made for every send; tuples are the fastest to
     One message for one queue. born_timestamp_ms: milliseconds since 1970. body is as sent, compressed or a batch.
 
     broker: name of the addressed broker, None omits it. is_batch: None omits the field. closes_properties: see
-    encode_properties.
+    encode_properties. reconsume_times, max_reconsume_times: of a failed message that a consumer sends again.
     """
 
     topic: str
@@ -36,6 +36,8 @@ class SendRequest(NamedTuple):  # made for every send; tuples are the fastest to
     default_topic: str = DEFAULT_TOPIC
     default_topic_queues: int = 4
     closes_properties: bool = True
+    reconsume_times: int = 0
+    max_reconsume_times: int | None = None
 
 
 LETTERS = {
@@ -78,9 +80,11 @@ def send_fields(request: SendRequest) -> dict[str, str]:
         "bornTimestamp": str(request.born_timestamp_ms),
         "flag": str(request.flag),
         "properties": encode_properties(request.properties, closed=request.closes_properties),
-        "reconsumeTimes": "0",
+        "reconsumeTimes": str(request.reconsume_times),
         "unitMode": "false",
     }
+    if request.max_reconsume_times is not None:
+        fields["maxReconsumeTimes"] = str(request.max_reconsume_times)
     if request.is_batch is not None:
         fields["batch"] = "true" if request.is_batch else "false"
     if request.broker is not None:

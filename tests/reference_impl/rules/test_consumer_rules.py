@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from rocketmq_reference.dialects import consumer_rules_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus, acknowledged
 from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue, begins_at_zero
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.pull_broker import Asked, asked_for_commit, asked_for_query, member_of
 from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms, is_held_back
 from rocketmq_reference.rules.consumer.rebalance import Rounds
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings
@@ -118,15 +120,39 @@ def test_a_queue_without_pulls_expires_after_two_minutes() -> None:
     assert [queue.is_pull_expired(now_ms) for now_ms in (120_005, 120_006)] == [False, True]
 
 
-@pytest.mark.parametrize(("code", "delay_ms"), [(None, 1000), (1, 1000), (25, 1000), (215, 20)])
-def test_delay_after_a_failed_pull(code: int | None, delay_ms: int) -> None:
-    """A failed pull is repeated after a second, after flow control of the broker sooner."""
-    assert delay_after_failure_ms(code, ConsumeSettings()) == delay_ms
+@pytest.mark.parametrize(
+    ("release", "code", "own_ms", "delay_ms"),
+    [
+        ("4.5.2", None, None, 3000),
+        ("4.6.0", 25, None, 1000),
+        ("4.9.4", 215, None, 1000),
+        ("4.9.5", 215, None, 20),
+        ("4.9.8", 1, None, 1000),
+        ("5.0.0", 215, None, 1000),
+        ("5.1.0", 215, None, 20),
+        ("5.5.0", None, None, 1000),
+        ("5.5.0", None, 70, 70),
+        ("5.5.0", 215, 70, 20),
+    ],
+)
+def test_delay_after_a_failed_pull(release: str, code: int | None, own_ms: int | None, delay_ms: int) -> None:
+    """A failed pull is repeated after the release's delay or the set one, after flow control of the broker sooner in some."""
+    settings = ConsumeSettings(pull_time_delay_when_exception_ms=own_ms)
+    assert delay_after_failure_ms(code, consumer_rules_of(release), settings) == delay_ms
 
 
-def test_rounds_are_a_second_apart() -> None:
-    """Wake-ups within a second of the last round, or of the start, are one round at its end."""
-    rounds = Rounds(ConsumeSettings(), 0)
+@pytest.mark.parametrize(
+    ("release", "own_ms", "expected", "unbalanced_ms"),
+    [
+        ("5.1.4", None, [300, 550, 1550], 20_000),
+        ("5.1.4", 700, [300, 550, 1550], 20_000),  # a property that it does not read
+        ("5.2.0", None, [1000, 2000, 3000], 1000),
+        ("5.2.0", 700, [700, 1400, 2100], 700),
+    ],
+)
+def test_when_rounds_begin(release: str, own_ms: int | None, expected: list[int], unbalanced_ms: int) -> None:
+    """Up to 5.1.4 each wake-up is a round; then those within the least time of the last round, or the start, are one at its end."""
+    rounds = Rounds(consumer_rules_of(release), ConsumeSettings(rebalance_min_interval_ms=own_ms), 0)
     due, now_ms = [], 0
     for woken_ms in (300, 550, 1550):
         now_ms = max(now_ms, woken_ms)
@@ -134,10 +160,55 @@ def test_rounds_are_a_second_apart() -> None:
             now_ms += rounds.wait_ms
         due.append(now_ms)
         rounds.ended(now_ms, balanced=True)
-    assert due == [1000, 2000, 3000]
+    assert due == expected
     assert rounds.wait_ms == 20_000
     rounds.ended(now_ms, balanced=False)
-    assert rounds.wait_ms == 1000
+    assert rounds.wait_ms == unbalanced_ms
+
+
+@pytest.mark.parametrize(
+    ("members", "broker_id", "is_only", "tries_next", "expected"),
+    [
+        ({0: "m", 1: "s"}, 0, False, True, (0, "m")),
+        ({0: "m", 1: "s"}, 1, False, True, (1, "s")),
+        ({1: "s", 2: "t"}, 0, False, True, (1, "s")),
+        ({1: "s", 2: "t"}, 0, True, True, None),
+        ({0: "m", 2: "t"}, 1, False, True, (2, "t")),
+        ({0: "m", 2: "t"}, 1, True, True, (2, "t")),
+        ({0: "m", 2: "t"}, 1, False, False, (0, "m")),
+        ({0: "m", 2: "t"}, 1, True, False, None),
+        ({0: "m", 1: "s"}, 3, False, True, (0, "m")),
+        ({}, 0, False, True, None),
+    ],
+)
+def test_the_member_of_a_broker_that_is_asked(
+    members: dict[int, str], broker_id: int, is_only: bool, tries_next: bool, expected: tuple[int, str] | None
+) -> None:
+    """The wanted one; for a missing slave from 4.8.0 the next id; then the least, if any will do."""
+    assert member_of(members, broker_id, is_only=is_only, tries_next_slave=tries_next) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "query", "commit"),
+    [
+        ("4.9.2", Asked.ANY, Asked.ANY),
+        ("4.9.3", Asked.FIRST_LOOK, Asked.FIRST_LOOK),
+        ("5.0.0", Asked.FIRST_LOOK, Asked.ANY),
+        ("5.0.0-PREVIEW", Asked.ANY, Asked.ANY),
+    ],
+)
+def test_who_is_asked_for_offsets(release: str, query: Asked, commit: Asked) -> None:
+    """Some releases look the route up before they ask a slave."""
+    rules = consumer_rules_of(release)
+    assert (asked_for_query(rules), asked_for_commit(rules)) == (query, commit)
+    assert [each.is_only(was_looked_up=again) for each in Asked for again in (False, True)] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class ReferenceProgram:
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
 
 
-CONSUMER_SINCE = "5.2.0"
+CONSUMER_SINCE = "4.2.0"
 """First release whose consumers the reference imitates."""
 
 CONSUMER_CLAIMS = (

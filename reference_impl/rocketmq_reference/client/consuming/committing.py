@@ -1,5 +1,6 @@
-"""Offsets between a member and its brokers (RemoteBrokerOffsetStore, from 5.2.0)."""
+"""Offsets between a member and its brokers (RemoteBrokerOffsetStore)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rocketmq_reference.client.codec import FAILURES
@@ -8,25 +9,35 @@ from rocketmq_reference.client.consuming.memory import ConsumerMemory, OffsetEve
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
-from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer.offsets import TopicQueue, begins_at_zero
+from rocketmq_reference.rules.consumer.pull_broker import Asked, asked_for_commit, asked_for_query, member_of
 
 _TIMEOUT_MS = 5_000
 _ADMIN_TIMEOUT_MS = 6_000
 """Of a question for the greatest offset (MQAdminImpl)."""
 
+_NONE, _UNKNOWN = -1, -2
+"""Offsets of a group without one, and of one whose brokers do not answer."""
+
 
 class Committing:
-    """Queries and commits of one member; addresses: of brokers that it reads from."""
+    """Queries and commits of one member. port_of: maps a broker's address to the one for all requests but pulls."""
 
     def __init__(
-        self, memory: ConsumerMemory, routes: Routes, remoting: Remoting[Any, Any], codec: ConsumeCodec[Any, Any]
+        self,
+        memory: ConsumerMemory,
+        routes: Routes,
+        remoting: Remoting[Any, Any],
+        codec: ConsumeCodec[Any, Any],
+        port_of: Callable[[str], str],
     ) -> None:
         self._memory = memory
         self._routes = routes
         self._remoting = remoting
         self._codec = codec
+        self.port_of = port_of
 
     def first_offset(self, of: TopicQueue) -> Running[int]:
         """
@@ -35,20 +46,33 @@ class Committing:
         Raises the failure of a question, which no offset may stand in for.
         """
         memory = self._memory
-        stored = yield from self._ask(of, self._codec.query_offset(of), _TIMEOUT_MS)
-        committed = self._codec.read_committed(stored)
-        memory.note(OffsetEvent.QUERY, of, -1 if committed is None else committed)
+        try:
+            committed = yield from self._committed(of)
+        except FAILURES:
+            memory.note(OffsetEvent.QUERY, of, _UNKNOWN)
+            raise
+        memory.note(OffsetEvent.QUERY, of, _NONE if committed is None else committed)
         if committed is not None:
             memory.offsets.update(of, committed, increase_only=False)
             return committed
         if begins_at_zero(of.topic, memory.settings.consume_from_where):
             return 0
-        answer = yield from self._ask(of, self._codec.max_offset(of), _ADMIN_TIMEOUT_MS)
+        answer = yield from self._ask(of, Asked.ONLY, self._codec.max_offset(of), _ADMIN_TIMEOUT_MS)
         return self._codec.read_offset(answer)
 
-    def update(self, of: TopicQueue, offset: int) -> None:
-        """Remember an offset until the next commit; it only rises."""
-        self._memory.offsets.update(of, offset, increase_only=True)
+    def _committed(self, of: TopicQueue) -> Running[int | None]:
+        rules = self._memory.rules
+        answer = yield from self._ask(of, asked_for_query(rules), self._codec.query_offset(of), _TIMEOUT_MS)
+        try:
+            return self._codec.read_committed(answer)
+        except MQBrokerException:
+            if rules.any_error_is_no_offset:
+                return None
+            raise
+
+    def update(self, of: TopicQueue, offset: int, *, increase_only: bool = True) -> None:
+        """Remember an offset until the next commit."""
+        self._memory.offsets.update(of, offset, increase_only=increase_only)
         self._memory.note(OffsetEvent.UPDATE, of, offset)
 
     def freeze(self, of: TopicQueue, offset: int) -> None:
@@ -73,29 +97,31 @@ class Committing:
     def _commit(self, of: TopicQueue, offset: int) -> Body:
         self._memory.note(OffsetEvent.COMMIT, of, offset)
         try:
-            address = yield from self.address_of(of)
-            yield from self._remoting.invoke_one_way(address, _TIMEOUT_MS, self._codec.update_offset(of, offset))
+            _, address = yield from self.member_of(of, MASTER_ID, asked_for_commit(self._memory.rules))
+            update = self._codec.update_offset(of, offset)
+            yield from self._remoting.invoke_one_way(self.port_of(address), _TIMEOUT_MS, update)
         except FAILURES:
             return
 
     def master_of(self, of: TopicQueue) -> str | None:
         return self._routes.known.master(of.queue.broker)
 
-    def _ask(self, of: TopicQueue, question: Any, timeout_ms: int) -> Running[Any]:
-        address = yield from self.address_of(of)
-        return (yield from self._remoting.invoke(address, timeout_ms, question))
+    def _ask(self, of: TopicQueue, asked: Asked, question: Any, timeout_ms: int) -> Running[Any]:
+        _, address = yield from self.member_of(of, MASTER_ID, asked)
+        return (yield from self._remoting.invoke(self.port_of(address), timeout_ms, question))
 
-    def address_of(self, of: TopicQueue, broker_id: int = MASTER_ID) -> Running[str]:
+    def member_of(self, of: TopicQueue, broker_id: int, asked: Asked) -> Running[tuple[int, str]]:
         """
-        Return the address of a queue's broker: of the wanted id, else of any (findBrokerAddressInSubscribe).
+        Return id and address of the member of a queue's broker that is asked; the route is looked up once if there is none.
 
-        An unknown broker is looked up once. Raises MQClientException if it stays unknown.
+        Raises MQClientException if there is none then.
         """
-        for is_last in (False, True):
-            known = self._routes.known.addresses.get(of.queue.broker, {})
-            if known:
-                # A missing slave is replaced by the next id (from 4.8.0), then by any.
-                return known.get(broker_id) or known.get(broker_id + 1) or known[min(known)]
-            if not is_last:
+        known, tries_next = self._routes.known, self._memory.rules.tries_next_slave
+        for was_looked_up in (False, True):
+            members, is_only = known.addresses.get(of.queue.broker, {}), asked.is_only(was_looked_up=was_looked_up)
+            found = member_of(members, broker_id, is_only=is_only, tries_next_slave=tries_next)
+            if found is not None:
+                return found
+            if not was_looked_up:
                 yield from self._routes.refresh(of.topic)
         raise MQClientException(f"The broker[{of.queue.broker}] not exist")

@@ -1,6 +1,6 @@
-"""Concurrent consumption: calls of the listener, and what follows each (ConsumeMessageConcurrentlyService, from 5.2.0)."""
+"""Concurrent consumption: calls of the listener, and what follows each (ConsumeMessageConcurrentlyService)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -13,7 +13,13 @@ from rocketmq_reference.client.effects import Body, Host, Running
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import RETRY_TOPIC
+from rocketmq_reference.remoting.properties import (
+    DELAY,
+    MAX_RECONSUME_TIMES,
+    ORIGIN_MESSAGE_ID,
+    RECONSUME_TIME,
+    RETRY_TOPIC,
+)
 from rocketmq_reference.rules.consumer import concurrent as rules
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
@@ -112,6 +118,7 @@ class Concurrent:
             address = self._committing.master_of(of)
             if address is not None:
                 question = self._codec.send_back(message, of.queue.broker, delay_level)
+                address = self._committing.port_of(address)
                 answer = yield from self._remoting.invoke(address, rules.SEND_BACK_TIMEOUT_MS, question)
                 self._codec.expect_success(answer)
                 return True
@@ -122,3 +129,23 @@ class Concurrent:
         except FAILURES:
             return False
         return True
+
+
+def properties_of_resend(
+    properties: Mapping[str, str], *, topic: str, times: int, most_times: int, first_id: str | None
+) -> dict[str, str]:
+    """
+    Return what the client's own send of a failed message adds to its properties; the listener's delay level has no say.
+
+    topic: as the listener saw it. times: reconsume times of the failed delivery. first_id: the message's id when it was stored
+    first, if the release keeps it (from 5.4.0).
+    """
+    added = {
+        RETRY_TOPIC: topic,
+        RECONSUME_TIME: str(times + 1),
+        MAX_RECONSUME_TIMES: str(most_times),
+        DELAY: str(rules.FIRST_RETRY_LEVEL + times),
+    }
+    if first_id is not None:
+        added[ORIGIN_MESSAGE_ID] = properties.get(ORIGIN_MESSAGE_ID) or first_id
+    return added

@@ -9,6 +9,7 @@ from rocketmq_reference.remoting.consuming import ConsumerGroup, Subscription
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import TopicRoute
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
@@ -57,13 +58,17 @@ class ConsumerMemory:
         "offsets",
         "process",
         "queues",
+        "rules",
         "settings",
         "subscriptions",
     )
 
-    def __init__(self, group: str, client_id: str, settings: ConsumeSettings, observer: Observer | None) -> None:
+    def __init__(
+        self, group: str, client_id: str, rules: ConsumerRules, settings: ConsumeSettings, observer: Observer | None
+    ) -> None:
         self.group = group
         self.client_id = client_id
+        self.rules = rules
         self.settings = settings
         self.observer = observer
         self.subscriptions: dict[str, Subscription] = {}
@@ -95,6 +100,11 @@ class ConsumerMemory:
 
     def take(self, of: TopicQueue, queue: ProcessQueue[StoredMessage]) -> None:
         self.process[of] = queue
+        self._show_owned()
+
+    def stop_working_on(self, queue: ProcessQueue[StoredMessage]) -> None:
+        """The queue stays in the table until it is given up."""
+        queue.is_dropped = True
         self._show_owned()
 
     def drop(self, of: TopicQueue) -> None:

@@ -1,4 +1,4 @@
-"""The pull loop of one member (PullMessageService, DefaultMQPushConsumerImpl.pullMessage, from 5.2.0)."""
+"""The pull loop of one member (PullMessageService, DefaultMQPushConsumerImpl.pullMessage, from 4.2.0)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import pull_loop as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.pull_broker import Asked
 
 Deliver = Callable[[TopicQueue, ProcessQueue[StoredMessage], Sequence[StoredMessage]], None]
 """Gets the messages of an answer, in the order of their offsets."""
@@ -38,7 +39,7 @@ class Pulling:
     """
     One thread takes the requests in turn, another delays them.
 
-    deliver: gets what was pulled. on_moved: gets a queue whose offset was wrong.
+    deliver: gets what was pulled. on_moved: gets a queue whose offset was wrong, at the time of the repair.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Pulling:
 
     def begin(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], offset: int) -> None:
         """Pull from a new queue."""
-        self._later(PullRequest(of, queue, offset), rules.FIRST_PULL_DELAY_MS)
+        self._later(PullRequest(of, queue, offset), self._memory.rules.first_pull_delay_ms)
 
     def stop(self) -> None:
         self._is_stopped = True
@@ -73,6 +74,10 @@ class Pulling:
         self._loop.submit(lambda own: self._pull(request, own))
 
     def _later(self, request: PullRequest, delay_ms: int) -> None:
+        if not delay_ms:
+            self._now(request)
+            return
+
         def due(_own: Thread) -> None:
             self._now(request)
 
@@ -88,8 +93,8 @@ class Pulling:
             return
         try:
             broker_id = memory.brokers.get(request.of, MASTER_ID)
-            address = yield from self._committing.address_of(request.of, broker_id)
-            question = self._codec.pull(self._asked(request, address))
+            broker_id, address = yield from self._committing.member_of(request.of, broker_id, Asked.ANY)
+            question = self._codec.pull(self._asked(request, broker_id))
             yield from self._remoting.invoke_async(
                 address,
                 rules.CLIENT_TIMEOUT_MS,
@@ -99,13 +104,16 @@ class Pulling:
                 is_retry=False,
             )
         except FAILURES:
-            self._later(request, rules.delay_after_failure_ms(None, memory.settings))
+            self._failed(request, None)
 
-    def _asked(self, request: PullRequest, address: str) -> Pull:
+    def _failed(self, request: PullRequest, code: int | None) -> None:
+        self._later(request, rules.delay_after_failure_ms(code, self._memory.rules, self._memory.settings))
+
+    def _asked(self, request: PullRequest, broker_id: int) -> Pull:
         memory, (topic, (broker, queue_id)) = self._memory, request.of
         commit = memory.offsets.get(request.of)
         # A slave is never told an offset.
-        has_commit = commit is not None and commit > 0 and address == self._committing.master_of(request.of)
+        has_commit = commit is not None and commit > 0 and broker_id == MASTER_ID
         return Pull(
             group=memory.group,
             topic=topic,
@@ -113,7 +121,7 @@ class Pulling:
             queue_id=queue_id,
             offset=request.next_offset,
             max_messages=memory.settings.pull_batch_size,
-            max_bytes=rules.BATCH_BYTES,
+            max_bytes=memory.rules.pull_batch_bytes,
             commit=commit if has_commit else None,
             suspend_ms=rules.BROKER_SUSPEND_MS,
             version=memory.subscriptions[topic].version,
@@ -126,11 +134,11 @@ class Pulling:
             answer = self._codec.read_pull(end.answer)
         except FAILURES as error:
             code = error.code if isinstance(error, MQBrokerException) else None
-            self._later(request, rules.delay_after_failure_ms(code, self._memory.settings))
+            self._failed(request, code)
             return
         self._memory.brokers[request.of] = answer.suggested_broker
         if answer.status is PullStatus.OFFSET_ILLEGAL:
-            yield from self._repair(request, answer.next_offset)
+            self._repair(request, answer.next_offset)
             return
         request.next_offset = answer.next_offset
         if answer.status is PullStatus.FOUND:
@@ -139,6 +147,8 @@ class Pulling:
         if not len(request.queue):
             self._committing.update(request.of, request.next_offset)
         self._now(request)
+        return
+        yield  # a coroutine without waits
 
     def _found(self, request: PullRequest, answer: PullAnswer) -> None:
         tags = self._memory.subscriptions[request.of.topic].tags
@@ -146,15 +156,19 @@ class Pulling:
         if wanted:
             request.queue.put(wanted)
             self.deliver(request.of, request.queue, wanted)
-        interval_ms = self._memory.settings.pull_interval_ms
-        if wanted and interval_ms:
-            self._later(request, interval_ms)
-        else:
-            self._now(request)
+        self._later(request, self._memory.settings.pull_interval_ms if wanted else 0)
 
-    def _repair(self, request: PullRequest, offset: int) -> Body:
-        """Go on at the offset that the broker suggests, with a new queue (OFFSET_ILLEGAL, from 5.2.0 at once)."""
-        request.queue.is_dropped = True
-        self._committing.freeze(request.of, offset)
-        yield from self._committing.commit(request.of)
-        yield from self._on_moved(request.of)
+    def _repair(self, request: PullRequest, offset: int) -> None:
+        """Go on at the offset that the broker suggests, with a new queue (OFFSET_ILLEGAL)."""
+        delay_ms = self._memory.rules.wrong_offset_delay_ms
+
+        def due(_own: Thread) -> Body:
+            if delay_ms:
+                self._committing.update(request.of, offset, increase_only=False)
+            else:
+                self._committing.freeze(request.of, offset)
+            yield from self._committing.commit(request.of)
+            yield from self._on_moved(request.of)
+
+        self._memory.stop_working_on(request.queue)
+        self._delays.schedule(self._host.now_ms + delay_ms, due)

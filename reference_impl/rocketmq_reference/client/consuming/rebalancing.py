@@ -1,4 +1,4 @@
-"""Rounds of rebalancing of one member, in a thread of their own (RebalanceService, RebalanceImpl, from 5.2.0)."""
+"""Rounds of rebalancing of one member, in a thread of their own (RebalanceService, RebalanceImpl)."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -73,14 +73,15 @@ class Rebalancing:
 
     def give_up(self, of: TopicQueue) -> Body:
         """Stop working on a queue: commit its offset, then forget it (removeUnnecessaryMessageQueue)."""
-        self._memory.process[of].is_dropped = True
+        if of in self._memory.process:
+            self._memory.stop_working_on(self._memory.process[of])
         yield from self._committing.commit(of)
         self._committing.forget(of)
         if of in self._memory.process:
             self._memory.drop(of)
 
     def _run(self, _own: Thread) -> Body:
-        rounds = Rounds(self._memory.settings, self._host.now_ms)
+        rounds = Rounds(self._memory.rules, self._memory.settings, self._host.now_ms)
         while not self._is_stopped:
             if not self._is_notified:
                 yield Wait(self._signal, self._host.now_ms + rounds.wait_ms)
@@ -102,7 +103,7 @@ class Rebalancing:
     def _rebalance(self, topic: str) -> Running[bool]:
         """Bring the member's queues of a topic in line with its share; True if it works on exactly its share afterwards."""
         queues = self._memory.queues.get(topic)
-        if queues is None and not topic.startswith(RETRY_PREFIX):
+        if queues is None and self._memory.rules.announces_unknown_topic and not topic.startswith(RETRY_PREFIX):
             yield from self._announce(topic)
         ids = yield from self._ids(topic)
         if queues is None or ids is None:
@@ -126,7 +127,8 @@ class Rebalancing:
         if address is None:
             return None
         try:
-            answer = yield from self._remoting.invoke(address, self._api_timeout_ms, self._codec.consumer_ids())
+            address, question = self._committing.port_of(address), self._codec.consumer_ids()
+            answer = yield from self._remoting.invoke(address, self._api_timeout_ms, question)
             return self._codec.read_ids(answer)
         except FAILURES:
             return None
@@ -136,7 +138,8 @@ class Rebalancing:
         if route is None or not route.brokers:
             return None
         members = list(route.brokers.values())[self._tape.below(len(route.brokers))]
-        return members.get(MASTER_ID) or next(iter(members.values()), None)
+        slaves = list(members.values())
+        return members.get(MASTER_ID) or (slaves[self._tape.below(len(slaves))] if slaves else None)
 
     def _take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         memory, changed = self._memory, False

@@ -6,15 +6,38 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class ConsumerRules:
     """
-    Times (ms) of a push consumer that differ between releases.
+    What differs between releases in a push consumer; times in ms.
 
     first_pull_delay_ms: from taking a queue to its first pull. round_min_interval_ms: least time between two rounds of rebalancing,
     and from the start to the first; 0: a request for a round is served at once. pull_failure_delay_ms: from a pull that failed, or was
-    refused, to the next, unless set. beats_on_connect: a new connection to a broker begins with a heartbeat and asks for a round;
-    else the broker knows the member again with its next periodic heartbeat.
+    refused, to the next, unless set. broker_flow_control_delay_ms: the same after FLOW_CONTROL; None: as after any failure.
+    wrong_offset_delay_ms: from an answer OFFSET_ILLEGAL to the repair; 0: at once, with a frozen offset, and a round follows.
+    pull_batch_bytes: bytes that a pull asks for at most; None: no such field.
+
+    beats_on_connect: a new connection to a broker begins with a heartbeat and asks for a round; else the broker knows the member
+    again with its next periodic heartbeat. first_round_needs_heartbeat: a start without a known broker asks for no round.
+    leaves_after_failed_start: a consumer whose start throws shuts down; else it lives on.
+
+    any_error_is_no_offset: a broker's error answer to the question for an offset means that the group has none; else only
+    QUERY_NOT_FOUND. queries_master_first, commits_to_master_first: without a master the route is looked up before a slave is asked.
+    tries_next_slave: a missing slave is replaced by the next id before any.
+
+    announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. keeps_origin_id: the client's own
+    send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
     """
 
     first_pull_delay_ms: int
     round_min_interval_ms: int
     pull_failure_delay_ms: int
+    broker_flow_control_delay_ms: int | None
+    wrong_offset_delay_ms: int
+    pull_batch_bytes: int | None
     beats_on_connect: bool
+    first_round_needs_heartbeat: bool
+    leaves_after_failed_start: bool
+    any_error_is_no_offset: bool
+    queries_master_first: bool
+    commits_to_master_first: bool
+    tries_next_slave: bool
+    announces_unknown_topic: bool
+    keeps_origin_id: bool

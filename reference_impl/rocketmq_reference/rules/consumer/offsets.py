@@ -1,4 +1,4 @@
-"""Offsets that a member remembers between commits (RemoteBrokerOffsetStore, from 5.2.0), and where a new queue begins."""
+"""Offsets that a member remembers between commits (RemoteBrokerOffsetStore), and where a new queue begins."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class TopicQueue(NamedTuple):
 
 
 class Offsets:
-    """The next offset of each queue; frozen ones ignore updates until they are forgotten (updateAndFreezeOffset)."""
+    """The next offset of each queue; frozen ones ignore updates until they are forgotten (updateAndFreezeOffset, from 5.2.0)."""
 
     __slots__ = ("_frozen", "_values")
 

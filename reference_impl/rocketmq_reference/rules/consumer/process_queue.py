@@ -1,5 +1,5 @@
 """
-Messages of one queue that a member has pulled and not finished (ProcessQueue, from 5.2.0).
+Messages of one queue that a member has pulled and not finished (ProcessQueue, from 4.2.0).
 
 Made when the member gets the queue, dropped when it gives it up; a queue that returns gets a new one.
 """

@@ -1,7 +1,8 @@
-"""When a member pulls from a queue, and what follows an answer (DefaultMQPushConsumerImpl.pullMessage, from 5.2.0)."""
+"""When a member pulls from a queue, and what follows an answer (DefaultMQPushConsumerImpl.pullMessage, from 4.2.0)."""
 
 from typing import Any
 
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 
@@ -9,15 +10,7 @@ BROKER_SUSPEND_MS = 15_000
 """How long a broker holds a pull without messages."""
 
 CLIENT_TIMEOUT_MS = 30_000
-BATCH_BYTES = 256 * 1024
-"""Bytes that a pull asks for at most (pullBatchSizeInBytes)."""
-
-FIRST_PULL_DELAY_MS = 500
-"""Delay of a new queue's first pull (dispatchPullRequest)."""
-
 FLOW_CONTROL_MS = 50
-BROKER_FLOW_CONTROL_MS = 20
-"""Delay after an answer FLOW_CONTROL (from 5.1.0)."""
 
 _FLOW_CONTROL = 215
 _MIB = 1024 * 1024
@@ -32,6 +25,9 @@ def is_held_back(queue: ProcessQueue[Any], settings: ConsumeSettings) -> bool:
     )
 
 
-def delay_after_failure_ms(code: int | None, settings: ConsumeSettings) -> int:
+def delay_after_failure_ms(code: int | None, rules: ConsumerRules, settings: ConsumeSettings) -> int:
     """code: of the broker's answer, None without one."""
-    return BROKER_FLOW_CONTROL_MS if code == _FLOW_CONTROL else settings.pull_time_delay_when_exception_ms
+    if code == _FLOW_CONTROL and rules.broker_flow_control_delay_ms is not None:
+        return rules.broker_flow_control_delay_ms
+    own_ms = settings.pull_time_delay_when_exception_ms
+    return rules.pull_failure_delay_ms if own_ms is None else own_ms

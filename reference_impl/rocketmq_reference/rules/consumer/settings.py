@@ -14,10 +14,10 @@ class ConsumeFromWhere(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ConsumeSettings:
     """
-    Defaults of DefaultMQPushConsumer from 5.2.0 on; times in milliseconds.
+    Defaults of DefaultMQPushConsumer; times in milliseconds.
 
     max_reconsume_times: −1 for the default, 16. rebalance_wait_interval_ms, rebalance_min_interval_ms: system properties there
-    (rocketmq.client.rebalance.waitInterval, minInterval).
+    (rocketmq.client.rebalance.waitInterval, minInterval). None: the release's own; a release without the setting ignores it.
     """
 
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.LAST
@@ -29,10 +29,10 @@ class ConsumeSettings:
     pull_threshold_size_for_queue_mib: int = 100
     consume_concurrently_max_span: int = 2_000
     max_reconsume_times: int = -1
-    pull_time_delay_when_exception_ms: int = 1_000
+    pull_time_delay_when_exception_ms: int | None = None
     persist_consumer_offset_interval_ms: int = 5_000
     rebalance_wait_interval_ms: int = 20_000
-    rebalance_min_interval_ms: int = 1_000
+    rebalance_min_interval_ms: int | None = None
 
     @property
     def most_reconsume_times(self) -> int:

@@ -12,10 +12,9 @@ from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.sending.reference import access_of
 from rocketdiff.protocol.consuming import MemberSetup
-from rocketmq_reference.api.push_consumer import FIRST_RELEASE, PushConsumer
+from rocketmq_reference.api.push_consumer import PushConsumer, is_imitated
 from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming import memory as seen
-from rocketmq_reference.dialects import RELEASES, dialect_of
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
@@ -39,14 +38,9 @@ class ScriptedError(Exception):
     """What a scripted listener throws."""
 
 
-def is_consumer(release: str) -> bool:
-    """Return True if the reference imitates the consumers of a release."""
-    return RELEASES.index(release) >= RELEASES.index(FIRST_RELEASE)
-
-
 def member_capabilities(release: str) -> tuple[str, ...]:
-    """Return what a member of this release can do; nothing before FIRST_RELEASE."""
-    return _CLAIMS if is_consumer(release) else ()
+    """Return what a member of this release can do; nothing if its consumers are not imitated."""
+    return _CLAIMS if is_imitated(release) else ()
 
 
 def settings_of(setup: MemberSetup) -> ConsumerSettings:
@@ -113,7 +107,7 @@ class ReferenceMember:
         self.consumer = PushConsumer(
             setup.name_servers,
             setup.group,
-            dialect_of(release),
+            release,
             self._consume,
             self._settings,
             self,

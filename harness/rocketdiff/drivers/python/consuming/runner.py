@@ -11,11 +11,12 @@ from rocketdiff.core.consuming.plan import ListenerRule
 from rocketdiff.core.records.consuming import Joined, Left
 from rocketdiff.core.records.session import Done
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.drivers.python.consuming.reference import MessageReader, ReferenceMember, is_consumer
+from rocketdiff.drivers.python.consuming.reference import MessageReader, ReferenceMember
 from rocketdiff.drivers.python.consuming.reports import Reports
 from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
+from rocketmq_reference.api.push_consumer import is_imitated
 
 _WARM_MESSAGES = 8
 """The runner has stored this many messages in the warm topic."""
@@ -28,7 +29,7 @@ _SHOWN_CHARACTERS = 500
 
 def as_consumer(release: str, defect: Defect = honest) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
     """Return the role of a consumer; none for a release whose consumers the reference does not imitate."""
-    return {ClientRole.CONSUMER: partial(ConsumingRunner, release, defect)} if is_consumer(release) else {}
+    return {ClientRole.CONSUMER: partial(ConsumingRunner, release, defect)} if is_imitated(release) else {}
 
 
 class ConsumingRunner:

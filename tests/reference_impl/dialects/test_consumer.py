@@ -1,0 +1,40 @@
+"""Differences between the consumers of releases, each written down by hand from the release's classes."""
+
+from dataclasses import fields
+
+import pytest
+
+from rocketmq_reference.dialects import RELEASES, consumer_rules_of
+
+CHANGES = {
+    "4.6.0": {"pull_failure_delay_ms": 1_000},
+    "4.8.0": {"tries_next_slave": True},
+    "4.9.3": {"queries_master_first": True, "commits_to_master_first": True},
+    "4.9.5": {"broker_flow_control_delay_ms": 20},
+    "5.0.0": {
+        "first_pull_delay_ms": 500,
+        "broker_flow_control_delay_ms": None,
+        "pull_batch_bytes": 262_144,
+        "any_error_is_no_offset": False,
+        "commits_to_master_first": False,
+        "announces_unknown_topic": True,
+    },
+    "5.1.0": {"broker_flow_control_delay_ms": 20},
+    "5.2.0": {
+        "round_min_interval_ms": 1_000,
+        "wrong_offset_delay_ms": 0,
+        "beats_on_connect": True,
+        "first_round_needs_heartbeat": True,
+    },
+    "5.3.2": {"leaves_after_failed_start": True},
+    "5.4.0": {"keeps_origin_id": True},
+}
+
+
+@pytest.mark.parametrize("release", RELEASES[1:])
+def test_what_a_release_changes(release: str) -> None:
+    """A release differs from the one before in the listed values alone."""
+    before, now = consumer_rules_of(RELEASES[RELEASES.index(release) - 1]), consumer_rules_of(release)
+    names = [field.name for field in fields(now)]
+    changed = {name: getattr(now, name) for name in names if getattr(now, name) != getattr(before, name)}
+    assert changed == CHANGES.get(release, {})
