@@ -62,7 +62,12 @@ def test_steps_after_a_failed_run_always_happen() -> None:
 
 def test_the_workflow_asks_for_the_permissions_that_it_needs() -> None:
     """The workflow may write only comments and alerts."""
-    assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
+    assert WORKFLOW["permissions"] == {
+        "actions": "read",
+        "contents": "read",
+        "pull-requests": "write",
+        "security-events": "write",
+    }
 
 
 def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Path) -> None:

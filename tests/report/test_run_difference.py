@@ -12,7 +12,7 @@ from rocketdiff.cli.app import guarded
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.report.document import Document, write
-from rocketdiff.report.run_difference import Change, ScenarioCheck, difference_of, render
+from rocketdiff.report.run_difference import Change, ScenarioCheck, briefly, difference_of, render
 
 PLACE = "retries/none"
 
@@ -106,6 +106,21 @@ def test_a_rate_has_changed_only_beyond_luck(document: Document) -> None:
     assert changes_of(judged(1, 8), judged(8, 8)) == [Change.UNCHANGED]
     assert changes_of(judged(1, 10), judged(10, 10)) == [Change.MORE_OFTEN]
     assert changes_of(judged(10, 10), judged(1, 10)) == [Change.LESS_OFTEN]
+
+
+def test_a_comment_begins_with_the_new_ones(document: Document, calm: Document, tmp_path: Path) -> None:
+    """Counts in one line, then what gates and is new; a report without a divergence says so."""
+    after = with_results(document, (lossy(document),))
+    count, first = briefly(calm, after)
+    assert count == f"**Since {calm.run.run}**: 1 new."
+    assert first.startswith("* `loss.acknowledged-not-stored` of the candidate, loss in ")
+    assert briefly(calm, calm) == (f"**Since {calm.run.run}**: no divergence, as then.",)
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, each in ((old, calm), (new, after)):
+        folder.mkdir()
+        write(each, folder)
+    assert guarded(["report", str(new), "--since", str(old)]) == ExitCode.CONFORMS
+    assert (new / "comment.md").read_text().startswith(f"{count}\n{first}\n\n## ")
 
 
 def test_a_client_against_itself_keeps_its_arms_apart(document: Document) -> None:

@@ -129,11 +129,14 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")
     ] = None,
+    since: Annotated[
+        Path | None, typer.Option(help="An earlier run, or its report.json: comment.md begins with what is new since.")
+    ] = None,
 ) -> None:
     """Render the stored JSON document again: HTML, JUnit, Markdown, SARIF, badge."""
     from rocketdiff.judging.judge_runs import render_again
 
-    for name, path in render_again(run_dir, out):
+    for name, path in render_again(run_dir, out, since):
         typer.echo(f"{name}: {path}")
 
 

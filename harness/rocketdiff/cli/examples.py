@@ -28,7 +28,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff analyze reports/20261122-103705-0000000c",
         "rocketdiff analyze reports/2026* --out reports/all --ledger ours.yaml",
     ),
-    "report": ("rocketdiff report reports/20261122-103705-0000000c",),
+    "report": (
+        "rocketdiff report reports/20261122-103705-0000000c",
+        "rocketdiff report reports/20261122-103705-0000000c --since main/report.json",
+    ),
     "diff": ("rocketdiff diff main/report.json reports/20261122-103705-0000000c",),
     "explain": ("rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 217 --case 3",),
     "scenarios": ("rocketdiff scenarios --suite quick",),

@@ -195,10 +195,14 @@ def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -
     return tuple(result for result in judgement.results if result.case == name)
 
 
-def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:
-    """Render every format but JSON from the stored document; TraceError if it is invalid or too new."""
-    document = load(path)
-    return render_all(document, out or (path if path.is_dir() else path.parent))
+def render_again(path: Path, out: Path | None, since: Path | None = None) -> tuple[tuple[str, Path], ...]:
+    """
+    Render every format but JSON from the stored document; TraceError if it is invalid or too new.
+
+    since: an earlier judged run; the comment then begins with what is new.
+    """
+    document, earlier = load(path), None if since is None else load(since)
+    return render_all(document, out or (path if path.is_dir() else path.parent), earlier)
 
 
 def _seal_leftovers(run: RunDirectory) -> None:

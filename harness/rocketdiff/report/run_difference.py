@@ -38,6 +38,12 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"
 
 
+_FAILING = (Change.NEW, Change.MORE_OFTEN)
+
+BRIEFLY = 3
+"""Divergences in the head of a comment."""
+
+
 class ScenarioCheck(NamedTuple):
     """One check of one scenario, without the pair of clients."""
 
@@ -91,7 +97,7 @@ class RunDifference:
     @property
     def exit_code(self) -> ExitCode:
         """DIVERGES if a gating divergence is new or more frequent, else INCONCLUSIVE if a question lost its answer."""
-        if any(row.does_gate and row.change in (Change.NEW, Change.MORE_OFTEN) for row in self.rows):
+        if any(row.does_gate and row.change in _FAILING for row in self.rows):
             return ExitCode.DIVERGES
         return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.CONFORMS
 
@@ -186,15 +192,32 @@ def lines_of(difference: RunDifference, before: Document, after: Document) -> It
     yield from ("", difference.machine_line)
 
 
+def briefly(before: Document, after: Document) -> tuple[str, ...]:
+    """Return the difference as Markdown for the head of a comment: a line with counts, and one for each of the first that gate."""
+    difference = difference_of(before, after)
+    counts = [f"{difference.count(change)} {change}" for change in Change if difference.count(change)]
+    lost = f", {plural(len(difference.unanswered), 'question')} without the answer of then" * bool(
+        difference.unanswered
+    )
+    failing = [row for row in difference.rows if row.does_gate and row.change in _FAILING]
+    more = [f"* and {len(failing) - BRIEFLY} more"] if len(failing) > BRIEFLY else []
+    head = f"**Since {inline(before.run.run)}**: {', '.join(counts) or 'no divergence, as then'}{lost}."
+    return (head, *(_line(row) for row in failing[:BRIEFLY]), *more)
+
+
 def _title(document: Document) -> str:
     run = document.run
     return f"{run.candidate.title} beside {run.baseline.title} ({run.run})"
 
 
-def _lines(row: DifferenceRow) -> Iterator[str]:
+def _line(row: DifferenceRow) -> str:
     notes = [f"{_share(row.before)} → {_share(row.after)}", *(() if row.does_gate else ("does not gate",))]
     question = row.key.question
-    yield f"* {code(row.key.signature)} of the {row.key.arm}, {inline(question.check)} in {inline(question.scenario)} ({', '.join(notes)})"
+    return f"* {code(row.key.signature)} of the {row.key.arm}, {inline(question.check)} in {inline(question.scenario)} ({', '.join(notes)})"
+
+
+def _lines(row: DifferenceRow) -> Iterator[str]:
+    yield _line(row)
     if row.change in (Change.NEW, Change.MORE_OFTEN, Change.NOT_COMPARED) and row.after.example is not None:
         yield f"  expected: {inline(row.after.example.expected)}"
         yield f"  observed: {inline(row.after.example.observed)}"

@@ -22,6 +22,7 @@ from rocketdiff.report.consuming.words import (
     silence_cell,
 )
 from rocketdiff.report.document import Document
+from rocketdiff.report.run_difference import briefly
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, subjects_of, unanswered
@@ -84,11 +85,13 @@ _EXTENTS = (
 _SHORTEST = Extent(0, 0, matrix=False)
 
 
-def write(document: Document, folder: Path) -> tuple[Path, Path]:
-    """Write the step summary and the comment into ``folder``."""
+def write(document: Document, folder: Path, since: Document | None = None) -> tuple[Path, Path]:
+    """Write the step summary and the comment into ``folder``; with an earlier run the comment begins with what is new."""
     summary, comment = folder / SUMMARY_FILE, folder / COMMENT_FILE
     replace_file(summary, render(document, SUMMARY_BYTES).encode())
-    replace_file(comment, render(document, COMMENT_BYTES, _EXTENTS[2:]).encode())
+    head = "" if since is None else "\n".join(briefly(since, document)) + "\n\n"
+    text = render(document, COMMENT_BYTES - len(head.encode()), _EXTENTS[2:])
+    replace_file(comment, (head + text).encode())
     return summary, comment
 
 

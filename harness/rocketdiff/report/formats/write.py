@@ -11,9 +11,9 @@ def write_reports(document: Document, folder: Path) -> tuple[tuple[str, Path], .
     return (("json", write(document, folder)), *render_all(document, folder))
 
 
-def render_all(document: Document, folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Write every format except JSON."""
-    summary, comment = markdown.write(document, folder)
+def render_all(document: Document, folder: Path, since: Document | None = None) -> tuple[tuple[str, Path], ...]:
+    """Write every format except JSON. since: an earlier run, for the comment."""
+    summary, comment = markdown.write(document, folder, since)
     return (
         ("html", html.write(document, folder)),
         ("junit", junit.write(document, folder)),
