@@ -295,6 +295,7 @@ class RelayedConnection:
             identity=info.identity,
             unique_key=info.unique_key,
             queues=info.queues,
+            group=info.group,
             note=note or info.note,
         )
 

@@ -7,8 +7,9 @@ brokers' addresses.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rocketdiff.relay.remoting.consuming import GROUP_CODES, GroupFrame, group_answer, group_request
 from rocketmq_reference.remoting.batch import decode_batch
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import RemotingCommandException
@@ -92,6 +93,7 @@ class FrameInfo:
     identity: str | None = None
     unique_key: str | None = None
     queues: tuple[tuple[str, int], ...] | None = None
+    group: GroupFrame | None = None
     note: str | None = None
 
 
@@ -102,16 +104,33 @@ def info_of(frame: bytes) -> FrameInfo:
         if command.is_response:
             return _response(command)
         return _send(command) if command.code in SEND_CODES else _request(command)
-    except (RemotingCommandException, ValueError, UnicodeDecodeError) as error:
-        return FrameInfo(note=f"unreadable: {error}"[:200])
+    except (RemotingCommandException, ValueError, RecursionError) as error:
+        return FrameInfo(note=_unreadable(error))
+
+
+def _unreadable(error: Exception) -> str:
+    return f"unreadable: {error}"[:200]
 
 
 def _request(command: Command) -> FrameInfo:
-    return FrameInfo(command.opaque, command.code, oneway=command.is_oneway, topic=command.ext_fields.get("topic"))
+    fields = command.ext_fields
+    info = FrameInfo(command.opaque, command.code, oneway=command.is_oneway, topic=fields.get("topic"))
+    if command.code not in GROUP_CODES:
+        return info
+    try:
+        return replace(info, queue_id=_number(fields.get("queueId")), group=group_request(command))
+    except (RemotingCommandException, ValueError, TypeError, RecursionError) as error:
+        return replace(info, note=_unreadable(error))
 
 
 def _response(command: Command) -> FrameInfo:
     fields = command.ext_fields
+    try:
+        group = group_answer(command)
+    except (RemotingCommandException, ValueError, TypeError, RecursionError) as error:
+        return FrameInfo(command.opaque, command.code, response=True, note=_unreadable(error))
+    if group is not None:
+        return FrameInfo(command.opaque, command.code, response=True, group=group)
     return FrameInfo(
         command.opaque,
         command.code,

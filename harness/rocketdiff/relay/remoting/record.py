@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from rocketdiff.core.files import open_regular
+from rocketdiff.relay.remoting.consuming import GroupFrame
 
 WITNESS = "wire"
 
@@ -79,7 +80,7 @@ class Passed:
     receiver; None if it did not at once (the receiver does not read) or the frame was not forwarded (see ``action``).
 
     Send request: topic, queue_id, identity (property ``rocketdiff.id``), unique_key. Its response: queue_id, queue_offset.
-    Route response: queues, the writable brokers by name with their number of queues. action: delay, swallow or reset, by a
+    Route response: queues, the writable brokers by name with their number of queues. group: of a consumer's frame. action: delay, swallow or reset, by a
     switch. released_ns: end of a delay. note: anything unusual.
     """
 
@@ -99,6 +100,7 @@ class Passed:
     identity: str | None = None
     unique_key: str | None = None
     queues: tuple[tuple[str, int], ...] | None = None
+    group: GroupFrame | None = None
     action: str | None = None
     released_ns: int | None = None
     note: str | None = None
