@@ -9,7 +9,14 @@ import msgspec
 import pytest
 
 from rocketdiff.core.arm import FEEDER, Arm, Member
-from rocketdiff.core.consuming.watched import CommittedOffset, ListedMembers, OrderedMember, TopicKind
+from rocketdiff.core.consuming.watched import (
+    CommittedOffset,
+    ListedMembers,
+    OrderedMember,
+    TopicKind,
+    WireEvent,
+    WireExchange,
+)
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.records.consuming import (
     Allocated,
@@ -30,7 +37,7 @@ from rocketdiff.core.sends.plan import PlannedSend, SendKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.consuming.sealing import sealed_consumption
 from rocketdiff.traces.journal import ArmJournal
-from rocketdiff.traces.layout import COMMITTED_JOURNAL, GROUP_JOURNAL, LISTED_JOURNAL
+from rocketdiff.traces.layout import COMMITTED_JOURNAL, EXCHANGES_JOURNAL, GROUP_JOURNAL, LISTED_JOURNAL
 from rocketdiff.traces.manifest import GroupEntry
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
@@ -51,6 +58,11 @@ RIGHT: tuple[Record, ...] = (
     Left(1, 30 * MS, 31 * MS),
     Done(calls=1),
 )
+
+EXCHANGES = [
+    WireExchange(Arm.BASELINE, 0, 4, 2, "broker-a-slave-1", WireEvent.PULL, 7, 8, 9, 0, "%RETRY%b", "broker-a", 0, 5, count=0),
+    WireExchange(Arm.CANDIDATE, 0, 0, 1, "broker-a", WireEvent.END, 7),
+]  # fmt: skip
 
 
 def journal_of(records: Iterable[Record]) -> ArmJournal:
@@ -130,6 +142,17 @@ def test_answers_of_brokers_become_rows() -> None:
     assert row_of(case, TableName.LISTED)["ids"] == ("1@m0", "1@m0")
 
 
+def test_what_relays_saw_becomes_rows() -> None:
+    """An exchange belongs to the arm of its member; without relays there is no table."""
+    case = sealed(watched={EXCHANGES_JOURNAL: EXCHANGES})
+    assert row_of(case, TableName.WIRE) == {
+        "member": 0, "number": 4, "connection": 2, "node": "broker-a-slave-1", "what": "pull", "in_ns": 7, "out_ns": 8,
+        "answered_ns": 9, "code": 0, "kind": "retry", "broker": "broker-a", "queue_id": 0, "offset": 5, "count": 0,
+    }  # fmt: skip
+    assert case.tables[TableName.WIRE, Arm.CANDIDATE]["kind"] == [None]
+    assert (TableName.WIRE, Arm.BASELINE) not in sealed().tables
+
+
 @pytest.mark.parametrize(
     ("records", "trouble"),
     [
@@ -175,7 +198,7 @@ def test_a_killed_member_ended_by_the_runner_and_keeps_its_pauses() -> None:
 
 def test_every_table_of_the_role_can_be_sealed_and_read(tmp_path: Path) -> None:
     """Columns fit the published schemas, empty ones too, and rows are whole groups of members."""
-    case = sealed()
+    case = sealed(watched={EXCHANGES_JOURNAL: EXCHANGES})
     made = {name for name, _ in case.tables}
     read_back = {TableName.HELD, TableName.RETURNED, TableName.FAULTS}
     assert made == {spec.name for spec in tables_of(ClientRole.CONSUMER)} - read_back

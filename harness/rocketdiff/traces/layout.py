@@ -11,8 +11,8 @@ MANIFEST = "run.json"
 JOURNAL = "journal"
 LOGS = "logs"
 
-GROUP_JOURNAL, COMMITTED_JOURNAL, LISTED_JOURNAL = "group", "committed", "listed"
-"""Journals of a case about consumers: orders to members, and what brokers answered about their groups."""
+GROUP_JOURNAL, COMMITTED_JOURNAL, LISTED_JOURNAL, EXCHANGES_JOURNAL = "group", "committed", "listed", "exchanges"
+"""Journals of a case about consumers: orders to members, what brokers answered about their groups, what relays saw of members."""
 
 _PARQUET_NAME = re.compile(r"(?P<case>\d{2,})(-(?P<arm>baseline|candidate))?\.parquet")
 

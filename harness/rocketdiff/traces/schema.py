@@ -47,6 +47,7 @@ class TableName(StrEnum):
     COMMITTED = "committed"
     LISTED = "listed"
     RETURNED = "returned"
+    WIRE = "wire"
 
 
 Columns = Mapping[str, Sequence[object]]

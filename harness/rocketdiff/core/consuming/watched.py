@@ -91,3 +91,55 @@ class ListedMembers:
     answered_ns: int | None = None
     code: int | None = None
     ids: tuple[str, ...] = ()
+
+
+class WireEvent(StrEnum):
+    """What a member sent, or got without asking; END: its connection ended."""
+
+    PULL = "pull"
+    QUERY = "query"
+    COMMIT = "commit"
+    BY_TIME = "by-time"
+    LIMIT = "limit"
+    IDS = "ids"
+    NOTIFY = "notify"
+    LOCK = "lock"
+    UNLOCK = "unlock"
+    HEARTBEAT = "heartbeat"
+    UNREGISTER = "unregister"
+    BACK = "back"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class WireExchange:
+    """
+    A request of a member, with its answer, as its relay saw them; a lock of several queues is one for each.
+
+    number: in the order of arrival. node: the server; broker: that of the queue, or the node's own. in_ns, out_ns: arrived, and
+    passed on; answered_ns: when the answer was passed on. code: of the answer. offset: of a pull or commit, or of an answer.
+    commit_offset: of a pull that commits. next_offset, suggested (broker id): from a pull's answer; count: of its messages, or 1
+    for a queue that was locked and 0 for one that was not; first_offset, last_offset: of these messages.
+    """
+
+    arm: Arm
+    member: int
+    number: int
+    connection: int
+    node: str
+    what: WireEvent
+    in_ns: int
+    out_ns: int | None = None
+    answered_ns: int | None = None
+    code: int | None = None
+    topic: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    offset: int | None = None
+    commit_offset: int | None = None
+    next_offset: int | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    count: int | None = None
+    suggested: int | None = None
+    ids: tuple[str, ...] | None = None

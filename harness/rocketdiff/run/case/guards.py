@@ -43,12 +43,15 @@ class WireReport:
     What the wire showed of one client.
 
     witnesses: who saw its requests, in words; empty without a relay. unseen: frames that the relay could not see or read,
-    as sentences; the record is incomplete then. against: where the client contradicts the wire.
+    as sentences; the record is incomplete then. against: where the client contradicts the wire. of: what both report, and
+    differing: what differs, in words.
     """
 
     witnesses: str = ""
     unseen: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
+    of: str = "attempts"
+    differing: str = "sends"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +179,8 @@ def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
         Guard(
             f"witness-{member}",
             held=not wire.against,
-            expected=f"consistent reports of {member}'s attempts",
-            seen=f"{len(wire.against)} sends differ, {wire.against[0]}" if wire.against else wire.witnesses,
+            expected=f"consistent reports of {member}'s {wire.of}",
+            seen=f"{len(wire.against)} {wire.differing} differ, {wire.against[0]}" if wire.against else wire.witnesses,
             case=facts.case_name,
         )
         for member, wire in facts.wire.items()

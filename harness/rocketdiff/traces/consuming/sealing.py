@@ -8,18 +8,18 @@ import msgspec
 
 from rocketdiff.core.arm import FEEDER, Arm, Member
 from rocketdiff.core.consuming.plan import MemberChange
-from rocketdiff.core.consuming.watched import CommittedOffset, GroupTopics, ListedMembers, OrderedMember
+from rocketdiff.core.consuming.watched import CommittedOffset, GroupTopics, ListedMembers, OrderedMember, WireExchange
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.consuming.rows import SCHEMAS, MemberRows, Row, columns_of, member_rows
-from rocketdiff.traces.consuming.tables import COMMITTED, FED, LISTED
+from rocketdiff.traces.consuming.tables import COMMITTED, FED, LISTED, WIRE
 from rocketdiff.traces.journal import ArmJournal
-from rocketdiff.traces.layout import COMMITTED_JOURNAL, GROUP_JOURNAL, LISTED_JOURNAL
+from rocketdiff.traces.layout import COMMITTED_JOURNAL, EXCHANGES_JOURNAL, GROUP_JOURNAL, LISTED_JOURNAL
 from rocketdiff.traces.manifest import ArmSummary
 from rocketdiff.traces.schema import ARM_CODES, Columns, TableName
 from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
 from rocketdiff.traces.sending.rows import MAX_TROUBLES, arm_rows
 
-Watched = TypeVar("Watched", OrderedMember, CommittedOffset, ListedMembers)
+Watched = TypeVar("Watched", OrderedMember, CommittedOffset, ListedMembers, WireExchange)
 
 
 def sealed_consumption(journals: CaseJournals) -> SealedCase:
@@ -65,6 +65,13 @@ def _sealed_arm(
     ]
     listed = [head | _plain(each) for each in _lines(journals, LISTED_JOURNAL, ListedMembers) if each.arm is arm]
     tables |= {TableName.COMMITTED: columns_of(COMMITTED, committed), TableName.LISTED: columns_of(LISTED, listed)}
+    wire = [
+        head | _plain(each) | {"kind": None if each.topic is None else topics.kind(each.topic).value}
+        for each in _lines(journals, EXCHANGES_JOURNAL, WireExchange)
+        if each.arm is arm
+    ]
+    if wire:  # no relay stood before the members otherwise
+        tables[TableName.WIRE] = columns_of(WIRE, wire)
     killed = {order.member for order in orders if order.what == MemberChange.KILL}
     return tables, _summary(read, members, tables, killed)
 
@@ -94,7 +101,7 @@ def _summary(
     return replace(summary, client=hello.client, version=hello.version, capabilities=hello.capabilities)
 
 
-def _plain(each: CommittedOffset | ListedMembers) -> Row:
+def _plain(each: CommittedOffset | ListedMembers | WireExchange) -> Row:
     named: Row = msgspec.to_builtins(each)
     return {name: value for name, value in named.items() if name != "arm"}
 

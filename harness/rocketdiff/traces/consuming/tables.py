@@ -1,5 +1,7 @@
 """Columns of the tables of a case about consumers, with units and order; ``README.md`` of ``traces`` explains each."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from rocketdiff.core.tables.roles import ClientRole
@@ -211,6 +213,33 @@ RETURNED = pa.schema(
     ]
 )
 
+WIRE = pa.schema(
+    [
+        _CASE,
+        _ARM,
+        column("member", pa.int32()),
+        column("number", pa.int64()),
+        column("connection", pa.int32()),
+        column("node", WORD),
+        column("what", WORD),
+        column("in_ns", pa.int64()),
+        column("out_ns", pa.int64(), nullable=True),
+        column("answered_ns", pa.int64(), nullable=True),
+        column("code", pa.int32(), nullable=True),
+        column("kind", WORD, nullable=True),
+        column("broker", WORD, nullable=True),
+        column("queue_id", pa.int32(), nullable=True),
+        column("offset", pa.int64(), nullable=True),
+        column("commit_offset", pa.int64(), nullable=True),
+        column("next_offset", pa.int64(), nullable=True),
+        column("first_offset", pa.int64(), nullable=True),
+        column("last_offset", pa.int64(), nullable=True),
+        column("count", pa.int32(), nullable=True),
+        column("suggested", pa.int32(), nullable=True),
+        column("ids", pa.list_(pa.string()), nullable=True),
+    ]
+)
+
 
 def _of_members(name: TableName, schema: pa.Schema, *keys: str) -> TableSpec:
     return TableSpec(name, schema, ("member", *keys), ClientRole.CONSUMER, group="member")
@@ -241,5 +270,6 @@ CONSUMING_TABLES = (
         ClientRole.CONSUMER,
         guard=READ_BACK,
     ),
+    replace(_of_members(TableName.WIRE, WIRE, "number"), is_optional=True),
 )
-"""A round of questions that brought nothing new has no rows in ``committed`` and ``listed``."""
+"""A round of questions that brought nothing new has no rows in ``committed`` and ``listed``; a case without relays has no ``wire``."""

@@ -16,9 +16,10 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange, MessageModel
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
 from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
+from rocketdiff.core.records.consuming import ALLOCATIONS, OFFSETS, OWNED
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.protocol.commands import SubjectSetup
@@ -37,13 +38,14 @@ from rocketdiff.run.case.consuming.joining import Joining
 from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.read_back import returned_rows
+from rocketdiff.run.case.consuming.wire_witness import wire_report_of
 from rocketdiff.run.case.role_run import NotClaimed
 from rocketdiff.run.case.sending.guards import median_lateness_ns
 from rocketdiff.subjects.consuming.claims import why_not_claimed
 from rocketdiff.subjects.consuming.limits import MemberLimits, most_retries
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.sending.talk import SendingTalk
-from rocketdiff.traces.layout import GROUP_JOURNAL
+from rocketdiff.traces.layout import EXCHANGES_JOURNAL, GROUP_JOURNAL
 from rocketdiff.traces.manifest import GroupEntry
 from rocketdiff.traces.schema import TableName
 
@@ -52,6 +54,9 @@ WARM_MESSAGES = 8
 
 LEAVES_APART_S = 1.0
 """The rest of the group takes over before the next member leaves."""
+
+PROVEN_BY_ITSELF = {ALLOCATIONS, OWNED, OFFSETS}
+"""What a relay before the members has to show of a client that does not report it."""
 
 _LOOK_S = 0.1
 
@@ -97,7 +102,12 @@ class ConsumingRun:
                 raise NotClaimed(reason)
 
     def silent_members(self) -> Collection[Member]:
-        return ()
+        hellos = {member: subject.transcript.hello for member, subject in self._run.programs.items()}
+        return [
+            member
+            for member, hello in hellos.items()
+            if member is not FEEDER and hello is not None and not set(hello.capabilities) >= PROVEN_BY_ITSELF
+        ]
 
     def prepare(self) -> None:
         """Members and feeder warm up, then the members of both arms join, number by number, and settle."""
@@ -167,7 +177,21 @@ class ConsumingRun:
         self._watch.end()
 
     def report_wire(self) -> None:
-        """No relay stands before members: faults on the wire are refused by the scenario format."""
+        """Record what the relays saw of each group. Frames that they missed make the case invalid."""
+        run, names = self._run, self.names
+        if not run.relays.all:
+            return
+        is_clustering = self._plan.model is MessageModel.CLUSTERING
+        with run.directory.watched(EXCHANGES_JOURNAL) as journal:
+            for arm in Arm:
+                members = {each: run.programs[each] for each in self.members if each.arm is arm}
+                report = wire_report_of(
+                    members, names.groups[arm], run.relays, journal, commits_to_brokers=is_clustering
+                )
+                run.wire[Member(arm)] = report
+                if report.unseen:
+                    seen = f"{len(report.unseen)} frames of {arm}'s members were not all seen: {report.unseen[0]}"
+                    run.problems[f"wire {arm}"] = seen
 
     def read_back(self) -> None:
         """Wait until late writes have drained, then read the fed topic and the copies of both groups' failed messages."""
