@@ -12,6 +12,7 @@ from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming.memory import OffsetEvent
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.allocation import AllocationError
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
@@ -33,6 +34,7 @@ class Group:
     seen: list[tuple[str, str, int]] = field(default_factory=list)
     events: list[tuple[OffsetEvent, TopicQueue, int | None]] = field(default_factory=list)
     shares: list[tuple[str, int]] = field(default_factory=list)
+    errors: list[AllocationError | None] = field(default_factory=list)
     owned: list[TopicQueue] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -44,7 +46,16 @@ class Group:
             self.seen.append((message.topic, message.body.decode(), message.reconsume_times))
         return self.answer(message, context)
 
-    def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
+    def allocated(
+        self,
+        topic: str,
+        ids: Sequence[str],
+        queues: Sequence[Queue],
+        share: Sequence[Queue],
+        error: AllocationError | None,
+        /,
+    ) -> None:
+        self.errors.append(error)
         assert len(ids) == len(self.broker.ids)
         assert set(share) <= set(queues)
         self.shares.append((topic, len(share)))

@@ -94,7 +94,7 @@ def live_consumer(
         codec,
         committing,
         background,
-        STRATEGIES[settings.allocation],
+        settings.strategy or STRATEGIES[settings.allocation],
         RandomTape(),
         settings.mq_client_api_timeout_ms,
         pulling.begin,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.rules.consumer.allocation import Strategy
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.producer.settings import SendSettings
 
@@ -37,10 +38,12 @@ class ConsumerSettings(ConsumeSettings):
     """
     Defaults of DefaultMQPushConsumer and ClientConfig, times in milliseconds.
 
-    allocation: name of a strategy. instance_name: None for one that no other client has.
+    allocation: name of a strategy; strategy: one that ``STRATEGIES`` has not. instance_name: None for one that no other client
+    has.
     """
 
     allocation: str = "AVG"
+    strategy: Strategy | None = None
     instance_name: str | None = None
     default_topic_queue_nums: int = 4
     poll_name_server_interval_ms: int = 30_000

@@ -32,6 +32,8 @@ CONSUMER_4_0_0 = Generation(
         tries_next_slave=False,
         announces_unknown_topic=False,
         keeps_origin_id=False,
+        machine_room_counts_its_queues=False,
+        machine_room_checks=False,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
@@ -39,11 +41,15 @@ CONSUMER_4_0_0 = Generation(
 CONSUMER_4_6_0 = CONSUMER_4_0_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_0_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
-CONSUMER_4_8_0 = CONSUMER_4_6_0.followed("4.8.0", "4.9.2", replace(CONSUMER_4_6_0.rules, tries_next_slave=True))
-"""A missing slave is replaced by the next one."""
+CONSUMER_4_8_0 = CONSUMER_4_6_0.followed(
+    "4.8.0", "4.9.2", replace(CONSUMER_4_6_0.rules, tries_next_slave=True, machine_room_counts_its_queues=True)
+)
+"""A missing slave is replaced by the next one; machine rooms are divided as meant."""
 
 CONSUMER_4_9_3 = CONSUMER_4_8_0.followed(
-    "4.9.3", "4.9.4", replace(CONSUMER_4_8_0.rules, queries_master_first=True, commits_to_master_first=True)
+    "4.9.3",
+    "4.9.4",
+    replace(CONSUMER_4_8_0.rules, queries_master_first=True, commits_to_master_first=True, machine_room_checks=True),
 )
 """Offsets belong to the master."""
 

@@ -13,6 +13,7 @@ from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import decode_properties
 from rocketmq_reference.rules.consumer import concurrent
+from rocketmq_reference.rules.consumer.allocation import averagely, nearby
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 from tests.reference_impl.consuming_group import T0, Group, group_on_a_broker
@@ -173,3 +174,12 @@ def test_a_new_connection_begins_with_a_heartbeat(group: Group, release: str, be
         if beats:
             group.wait_for(lambda: len(group.broker.requests_of(RequestCode.HEART_BEAT)) > before)
         assert (len(group.broker.requests_of(RequestCode.HEART_BEAT)) > before) is beats
+
+
+def test_a_strategy_that_fails_is_reported_and_tried_again(group: Group) -> None:
+    """The topic stays as it is, and the round counts as unbalanced."""
+    strategy = nearby(averagely, lambda _queue: "", lambda _one: "a")
+    with group.consuming(strategy=strategy):
+        group.wait_for(lambda: len(group.errors) >= 4)
+    assert {str(error)[:23] for error in group.errors} == {"Machine room is null fo"}
+    assert not group.owned

@@ -8,8 +8,8 @@ from rocketmq_reference.dialects import RELEASES, consumer_rules_of
 
 CHANGES = {
     "4.6.0": {"pull_failure_delay_ms": 1_000},
-    "4.8.0": {"tries_next_slave": True},
-    "4.9.3": {"queries_master_first": True, "commits_to_master_first": True},
+    "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
+    "4.9.3": {"queries_master_first": True, "commits_to_master_first": True, "machine_room_checks": True},
     "4.9.5": {"broker_flow_control_delay_ms": 20},
     "5.0.0": {
         "first_pull_delay_ms": 500,

@@ -1,8 +1,11 @@
 """The group of consumers that each arm has: its members, its listener, and what the listener does with which message."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+_MEMBER = re.compile(r"-m(\d+)(?:-warm)?$")
 
 
 class ListenerKind(StrEnum):
@@ -20,11 +23,27 @@ class MessageModel(StrEnum):
 
 
 class Allocation(StrEnum):
-    """The client's strategies that divide the queues of a topic among the members."""
+    """
+    The client's strategies that divide the queues of a topic among the members.
+
+    NEARBY: averagely within machine rooms: a broker is in the room of its letter, the members are in rooms a and b in turn.
+    """
 
     AVG = "avg"
     CIRCLE = "circle"
     HASH = "hash"
+    NEARBY = "nearby"
+
+
+def room_of_broker(name: str) -> str:
+    """Return the machine room of a broker, for the strategy NEARBY; the Java driver has the same rule."""
+    return name[-1:]
+
+
+def room_of_member(client_id: str) -> str:
+    """Return the machine room of a member by its number in the client id: ``…-m0`` is in a, ``…-m1`` in b."""
+    found = _MEMBER.search(client_id)
+    return "ab"[int(found[1]) % 2] if found else ""
 
 
 class ListenerOutcome(StrEnum):

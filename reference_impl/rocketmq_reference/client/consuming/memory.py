@@ -9,6 +9,7 @@ from rocketmq_reference.remoting.consuming import ConsumerGroup, Subscription
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import TopicRoute
+from rocketmq_reference.rules.consumer.allocation import AllocationError
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
@@ -31,8 +32,16 @@ class OffsetEvent(StrEnum):
 class Observer(Protocol):
     """Observer of a consumer; called in the client's threads, so it must be fast and must not call the consumer."""
 
-    def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
-        """The member has computed its share of a topic; lists in the order in which it has them."""
+    def allocated(
+        self,
+        topic: str,
+        ids: Sequence[str],
+        queues: Sequence[Queue],
+        share: Sequence[Queue],
+        error: AllocationError | None,
+        /,
+    ) -> None:
+        """The member has computed its share of a topic, or its strategy failed; lists in the order in which it has them."""
         ...
 
     def offset_seen(self, event: OffsetEvent, of: TopicQueue, value: int | None) -> None: ...

@@ -16,7 +16,7 @@ from rocketmq_reference.client.routes import Routes
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
-from rocketmq_reference.rules.consumer.allocation import Strategy, ids_in_java_order, in_java_order
+from rocketmq_reference.rules.consumer.allocation import AllocationError, Strategy, ids_in_java_order, in_java_order
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.rebalance import Rounds
@@ -109,14 +109,22 @@ class Rebalancing:
         if queues is None or ids is None:
             return True
         ordered, members = in_java_order(queues), ids_in_java_order(ids)
-        if not ordered or not members:
-            return False  # the strategy throws
-        share = self._strategy(topic, ordered, members, self._memory.client_id)
+        share, error = self._share(topic, ordered, members)
         if self._memory.observer is not None:
-            self._memory.observer.allocated(topic, members, ordered, share)
+            self._memory.observer.allocated(topic, members, ordered, share, error)
+        if error is not None:
+            return False
         if (yield from self._take_share(topic, share)):
             yield from self._announce(topic)
         return set(share) == self._memory.working_on(topic)
+
+    def _share(
+        self, topic: str, queues: Sequence[Queue], ids: Sequence[str]
+    ) -> tuple[tuple[Queue, ...], AllocationError | None]:
+        try:
+            return self._strategy(topic, queues, ids, self._memory.client_id), None
+        except AllocationError as error:
+            return (), error
 
     def _ids(self, topic: str) -> Running[list[str] | None]:
         """Ask a random broker of the topic for the ids of the group (findConsumerIdList); None without an answer."""

@@ -24,6 +24,7 @@ class ConsumerRules:
 
     announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
+    machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``.
     """
 
     first_pull_delay_ms: int
@@ -41,3 +42,5 @@ class ConsumerRules:
     tries_next_slave: bool
     announces_unknown_topic: bool
     keeps_origin_id: bool
+    machine_room_counts_its_queues: bool
+    machine_room_checks: bool

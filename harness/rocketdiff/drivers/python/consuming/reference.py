@@ -4,7 +4,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import fields
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
+from rocketdiff.core.consuming.plan import (
+    Allocation,
+    ListenerKind,
+    ListenerOutcome,
+    ListenerRule,
+    MessageModel,
+    room_of_broker,
+    room_of_member,
+)
 from rocketdiff.core.records.consuming import ALLOCATIONS, LISTENER, OFFSETS, OWNED, DeliveredMessage, OffsetEvent
 from rocketdiff.core.sends.message import ID_PROPERTY, padded, properties_text
 from rocketdiff.drivers.python.consuming.reports import Reports
@@ -17,6 +25,7 @@ from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming import memory as seen
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.allocation import AllocationError, averagely, nearby
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
@@ -26,7 +35,12 @@ _CLAIMS = (
     *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
 )
 
-_STRATEGIES = {Allocation.AVG: "AVG", Allocation.CIRCLE: "AVG_BY_CIRCLE", Allocation.HASH: "CONSISTENT_HASH"}
+_NAMES = {
+    Allocation.AVG: "AVG",
+    Allocation.CIRCLE: "AVG_BY_CIRCLE",
+    Allocation.HASH: "CONSISTENT_HASH",
+    Allocation.NEARBY: "MACHINE_ROOM_NEARBY-AVG",
+}
 
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 
@@ -52,7 +66,9 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     values = {name: value for name, value in named.items() if name in known}
     values |= {} if threads is None else {"consume_thread_nums": threads}
     values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
-    values |= {"allocation": _STRATEGIES[setup.strategy], "instance_name": setup.instance}
+    values |= {"allocation": _NAMES[setup.strategy], "instance_name": setup.instance}
+    if setup.strategy is Allocation.NEARBY:
+        values["strategy"] = nearby(averagely, lambda queue: room_of_broker(queue.broker), room_of_member)
     return ConsumerSettings(**values)  # type: ignore[arg-type]  # names and values of the tables of settings
 
 
@@ -116,9 +132,17 @@ class ReferenceMember:
         self.consumer.subscribe(setup.topic, setup.expression or "*")
         defect(self.consumer)
 
-    def allocated(self, topic: str, ids: Sequence[str], queues: Sequence[Queue], share: Sequence[Queue]) -> None:
-        strategy = self._settings.allocation
-        self._reports.allocated(self._incarnation, topic, strategy, ids, _pairs(queues), _pairs(share))
+    def allocated(
+        self,
+        topic: str,
+        ids: Sequence[str],
+        queues: Sequence[Queue],
+        share: Sequence[Queue],
+        error: AllocationError | None,
+        /,
+    ) -> None:
+        strategy, name = self._settings.allocation, None if error is None else error.name
+        self._reports.allocated(self._incarnation, topic, strategy, ids, _pairs(queues), _pairs(share), name)
 
     def offset_seen(self, event: seen.OffsetEvent, of: TopicQueue, value: int | None) -> None:
         self._reports.offset(self._incarnation, OffsetEvent(event.value), _place(of), value)

@@ -43,13 +43,14 @@ class Reports:
         ids: Sequence[str],
         queues: Sequence[tuple[str, int]],
         share: Sequence[tuple[str, int]],
+        error: str | None = None,
     ) -> None:
         with self._changed:
             if incarnation <= self._ended:
                 return
             self._allocations += 1
             lists = (tuple(ids), tuple(queues), tuple(share))
-            self._speak(Allocated(self._allocations, incarnation, time.monotonic_ns(), topic, strategy, *lists))
+            self._speak(Allocated(self._allocations, incarnation, time.monotonic_ns(), topic, strategy, *lists, error))
 
     def owned(self, incarnation: int, queues: Sequence[Place]) -> None:
         with self._changed:

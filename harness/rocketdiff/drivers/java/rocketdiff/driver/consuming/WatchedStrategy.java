@@ -1,7 +1,10 @@
 package rocketdiff.driver.consuming;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.common.message.MessageQueue;
 import rocketdiff.driver.Queue;
@@ -10,6 +13,7 @@ import rocketdiff.driver.Queue;
 final class WatchedStrategy implements AllocateMessageQueueStrategy {
     private static final String PACKAGE = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueue";
     private static final Queue[] NO_QUEUES = {};
+    private static final Pattern MEMBER = Pattern.compile("-m(\\d+)(?:-warm)?$");
 
     private final AllocateMessageQueueStrategy strategy;
     private final int incarnation;
@@ -22,11 +26,37 @@ final class WatchedStrategy implements AllocateMessageQueueStrategy {
     }
 
     private static AllocateMessageQueueStrategy named(String name) {
+        if (name.equals("nearby")) {
+            return nearby(named("avg"));
+        }
         try {
             return (AllocateMessageQueueStrategy) Class.forName(PACKAGE + classOf(name)).getConstructor().newInstance();
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("this client has no strategy " + name, e);
         }
+    }
+
+    /** By reflection, as releases before 4.3.0 lack it. Rooms as in the plan: a broker's letter; a and b in turn for members. */
+    private static AllocateMessageQueueStrategy nearby(AllocateMessageQueueStrategy inner) {
+        try {
+            Class<?> type = Class.forName("org.apache.rocketmq.client.consumer.rebalance.AllocateMachineRoomNearby");
+            Class<?> resolver = Class.forName(type.getName() + "$MachineRoomResolver");
+            Object rooms = Proxy.newProxyInstance(resolver.getClassLoader(), new Class<?>[] {resolver},
+                (proxy, method, arguments) -> room(arguments[0]));
+            return (AllocateMessageQueueStrategy) type.getConstructor(AllocateMessageQueueStrategy.class, resolver)
+                .newInstance(inner, rooms);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException("this client has no strategy nearby", e);
+        }
+    }
+
+    private static String room(Object place) {
+        if (place instanceof MessageQueue) {
+            String broker = ((MessageQueue) place).getBrokerName();
+            return broker.substring(broker.length() - 1);
+        }
+        Matcher member = MEMBER.matcher((String) place);
+        return member.find() ? (Integer.parseInt(member.group(1)) % 2 == 0 ? "a" : "b") : "";
     }
 
     private static String classOf(String name) {
@@ -38,7 +68,7 @@ final class WatchedStrategy implements AllocateMessageQueueStrategy {
             case "hash":
                 return "ConsistentHash";
             default:
-                throw new IllegalArgumentException("expected a strategy avg, circle or hash, saw " + name);
+                throw new IllegalArgumentException("expected a strategy avg, circle, hash or nearby, saw " + name);
         }
     }
 
