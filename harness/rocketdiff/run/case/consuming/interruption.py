@@ -16,7 +16,7 @@ from rocketdiff.run.case.open_connections import held_by, open_sockets
 from rocketdiff.subjects.subject_process import SubjectProcess
 
 STOPPED_WITHIN_NS = 200_000_000
-"""The kernel stops a thread that waits or runs in well under a millisecond; the rest is ours, to look at all of them."""
+"""The kernel stops a thread in well under a millisecond; the rest is ours, to look at all of them. A later look fails for good."""
 
 ENDED_WITHIN_NS = 2_000_000_000
 """A JVM's memory is released in some tenths of a second on a busy machine, and its connections are closed after that."""
@@ -41,18 +41,16 @@ class Interruption:
         self.within_ns = ENDED_WITHIN_NS if what == MemberChange.KILL else STOPPED_WITHIN_NS
         self._subject, self._what = subject, what
         self._processes = subject.processes()
-        self._was_held = True
+        self._was_held = what == RESUME and are_stopped(self._processes)
         self._prove: Callable[[], bool] = {
             MemberChange.KILL.value: self._is_dead,
-            MemberChange.PAUSE.value: lambda: are_stopped(subject.processes()),
-            RESUME: lambda: self._was_held and are_running(subject.processes()),
+            MemberChange.PAUSE.value: self._is_stopped,
+            RESUME: lambda: self._was_held and are_running(self._processes),
         }[what]
         self._connections = self._held() if what == MemberChange.KILL else None
 
     def send(self) -> None:
         """Send it."""
-        if self._what == RESUME:
-            self._was_held = are_stopped(self._processes)
         self.ordered_ns = time.monotonic_ns()
         self._subject.signal(SIGNALS[self._what], self._processes)
 
@@ -66,6 +64,10 @@ class Interruption:
     def _held(self) -> set[object] | None:
         sockets = open_sockets()
         return None if sockets is None else set(held_by(self._subject.pid, sockets) or ())
+
+    def _is_stopped(self) -> bool:
+        """A process that was started meanwhile is none of those at which the signal was aimed."""
+        return are_stopped(self._processes) and set(self._subject.processes()) <= set(self._processes)
 
     def _is_dead(self) -> bool:
         """The supervisor ends with the status of the program: here with the signal. The kernel then has no owner of its sockets."""

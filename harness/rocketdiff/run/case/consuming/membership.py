@@ -12,7 +12,10 @@ from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.interruption import SIGNALS, Interruption
 
 AHEAD_NS = 50_000_000
-"""An order is written, and a signal is aimed, this long before its time: members of both arms have read it then."""
+"""An order is written this long before its time, so that the members of both arms have read it."""
+
+AIMED_NS = 500_000_000
+"""A signal is aimed this long before its time: on a busy machine it takes 0.4 s to list processes, sockets and threads of two JVMs."""
 
 _LOOK_S = 0.01
 """Between two looks for the effect of a signal."""
@@ -59,9 +62,10 @@ class MembershipThread:
         try:
             for step in _steps(self._plan):
                 at_ns = self._origin_ns + round(step.at_s * NS_PER_S)
-                if not self._wait_until(at_ns - AHEAD_NS):
+                is_signal = step.what in SIGNALS
+                if not self._wait_until(at_ns - (AIMED_NS if is_signal else AHEAD_NS)):
                     return
-                if step.what in SIGNALS:
+                if is_signal:
                     self._interrupt(step, at_ns)
                 else:
                     self._order(step.event, at_ns)
