@@ -157,6 +157,23 @@ def test_a_script_has_all_processes_and_those_that_remain() -> None:
     assert [group.is_last_of(event) for event in group.membership] == [True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("members", "mix", "mixed"),
+    [(2, "none", ()), (2, "alternate", (1,)), (5, "alternate", (1, 3)), (1, "alternate", None)],
+)
+def test_every_other_member_of_a_mixed_group_is_the_baseline(
+    members: int, mix: str, mixed: tuple[int, ...] | None
+) -> None:
+    """A group of one is not mixed."""
+    text = TEXT.replace("members: 2", f"members: {members}\n  mix: {mix}")
+    if mixed is None:
+        with pytest.raises(UsageError, match="two members at least"):
+            parse(text, "text")
+        return
+    group = parse(text, "text").group
+    assert group is not None and group.mixed == mixed
+
+
 def test_the_dead_do_not_remain_and_the_paused_do() -> None:
     """Members that are told to leave at the end are those that are left."""
     text = TEXT.replace("drain_s: 8", "drain_s: 8\n  membership: [{at_s: 4, kill: 0}, {at_s: 5, pause: 1, for_s: 1.5}]")

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -38,7 +39,7 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.consuming.sealing import sealed_consumption
 from rocketdiff.traces.journal import ArmJournal
 from rocketdiff.traces.layout import COMMITTED_JOURNAL, EXCHANGES_JOURNAL, GROUP_JOURNAL, LISTED_JOURNAL
-from rocketdiff.traces.manifest import GroupEntry
+from rocketdiff.traces.manifest import CaseEntry, GroupEntry
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_case import CaseJournals, SealedCase
 from rocketdiff.traces.sealed_file import read_sealed, sorted_table, write_sealed
@@ -73,7 +74,11 @@ def journal_of(records: Iterable[Record]) -> ArmJournal:
 
 
 def sealed(
-    records: Iterable[Record] = RIGHT, watched: dict[str, list[Any]] | None = None, lost: tuple[str, ...] = ()
+    records: Iterable[Record] = RIGHT,
+    watched: dict[str, list[Any]] | None = None,
+    lost: tuple[str, ...] = (),
+    groups: dict[Arm, GroupEntry] | None = None,
+    subjects: dict[Arm, str] | None = None,
 ) -> SealedCase:
     """A case with one fed message; the baseline's only member has these records."""
     lines = {name: [msgspec.json.encode(each) for each in values] for name, values in (watched or {}).items()}
@@ -88,9 +93,9 @@ def sealed(
             origin_ns=10,
             of=lambda member: journals.get(member, ArmJournal()),
             lines=lambda name: lines.get(name, [msgspec.json.encode(JOIN)] if name == GROUP_JOURNAL else []),
-            subjects=dict.fromkeys(Arm, "java:5.3.3"),
+            subjects=subjects or dict.fromkeys(Arm, "java:5.3.3"),
             topics=dict.fromkeys(Arm, "T"),
-            groups={Arm.BASELINE: GroupEntry("b", 1), Arm.CANDIDATE: GroupEntry("c", 1)},
+            groups=groups or {Arm.BASELINE: GroupEntry("b", 1), Arm.CANDIDATE: GroupEntry("c", 1)},
             lost=lost,
         )
     )
@@ -194,6 +199,30 @@ def test_a_killed_member_ended_by_the_runner_and_keeps_its_pauses() -> None:
     ]
     assert case.arms[Arm.BASELINE].done
     assert "end_ns" not in row_of(case, TableName.CALLS)
+
+
+def test_a_member_of_a_mixed_group_has_its_own_subject() -> None:
+    """The candidate's second member runs the baseline, and a breach of its is the baseline's."""
+    orders = [replace(JOIN, arm=arm, member=member) for arm in Arm for member in (0, 1)]
+    groups = {Arm.BASELINE: GroupEntry("b", 2), Arm.CANDIDATE: GroupEntry("c", 2, mixed=(1,))}
+    subjects = {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}
+    case = sealed(watched={GROUP_JOURNAL: orders}, groups=groups, subjects=subjects)
+    found = {arm: case.tables[TableName.MEMBERS, arm]["subject"] for arm in Arm}
+    assert found == {Arm.BASELINE: ["java:5.3.3"] * 2, Arm.CANDIDATE: ["acme:1", "java:5.3.3"]}
+
+
+@pytest.mark.parametrize(
+    ("lost", "blamed"),
+    [
+        ("candidate-m0", Arm.CANDIDATE),
+        ("candidate-m1", Arm.BASELINE),
+        ("baseline-m1", Arm.CANDIDATE),
+    ],
+)
+def test_a_breach_in_a_mixed_group_is_charged_to_its_member(lost: str, blamed: Arm) -> None:
+    """The last one is of the other arm: the candidate's own members are blamed for the rest."""
+    entry = SimpleNamespace(breaches={lost: None}, groups={Arm.CANDIDATE: GroupEntry("c", 2, mixed=(1,))})
+    assert CaseEntry.blamed_for(cast(Any, entry), Arm.CANDIDATE) is blamed
 
 
 def test_every_table_of_the_role_can_be_sealed_and_read(tmp_path: Path) -> None:

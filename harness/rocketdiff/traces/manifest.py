@@ -84,7 +84,8 @@ class GroupEntry:
     The group of one arm: its name and the number of its member processes.
 
     settings: settings and properties of its consumers that the scenario names. is_orderly: its listener is. membership: planned
-    events by time, since 1.11.
+    events by time, since 1.11. mixed: members that run the
+    baseline, since 1.11.
     """
 
     name: str
@@ -92,6 +93,11 @@ class GroupEntry:
     settings: dict[str, int | str] = field(default_factory=dict)
     is_orderly: bool = False
     membership: tuple[MemberEvent, ...] = ()
+    mixed: tuple[int, ...] = ()
+
+    def subject_arm(self, arm: Arm, number: int | None) -> Arm:
+        """Return the arm whose subject a member runs. arm: the group's."""
+        return Arm.BASELINE if number in self.mixed else arm
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,12 @@ class CaseEntry:
         """The arms of which a member broke the protocol, each once, in the order of their first breach."""
         lost = (Member.parse(name).arm for name in self.breaches)
         return tuple(dict.fromkeys(arm for arm in lost if arm is not None))
+
+    def blamed_for(self, arm: Arm) -> Arm:
+        """Return the arm whose subject broke the protocol in an arm's group: in a mixed one it may be the other."""
+        member = next((own for name in self.breaches if (own := Member.parse(name)).arm is arm), None)
+        group = self.groups.get(arm)
+        return arm if member is None or group is None else group.subject_arm(arm, member.number)
 
     def breach_of(self, arm: Arm) -> Breach | None:
         return next((breach for name, breach in self.breaches.items() if Member.parse(name).arm is arm), None)

@@ -46,6 +46,13 @@ def room_of_member(client_id: str) -> str:
     return "ab"[int(found[1]) % 2] if found else ""
 
 
+class Mix(StrEnum):
+    """Which members of the candidate's group run the baseline. ALTERNATE: 1, 3 and 5."""
+
+    NONE = "none"
+    ALTERNATE = "alternate"
+
+
 class ListenerOutcome(StrEnum):
     """How a call of the listener ends. LATER: of an orderly listener, to suspend the queue; ACK_INDEX: success up to a message."""
 
@@ -124,6 +131,12 @@ class GroupPlan:
     properties: Mapping[str, int] = field(default_factory=dict)
     drain_s: float = 20.0
     membership: tuple[MemberEvent, ...] = ()
+    mix: Mix = Mix.NONE
+
+    @property
+    def mixed(self) -> tuple[int, ...]:
+        """Members of the candidate's group that run the baseline."""
+        return tuple(range(1, self.processes, 2)) if self.mix is Mix.ALTERNATE else ()
 
     @property
     def processes(self) -> int:

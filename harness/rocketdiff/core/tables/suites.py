@@ -26,7 +26,7 @@ SUITES = {
         Suite("wire"),
         Suite("grpc", "clients behind a proxy, about three minutes"),
         Suite("client", "about four minutes"),
-        Suite("consumers", "about two minutes"),
+        Suite("consumers", "about six minutes"),
     )
 }
 

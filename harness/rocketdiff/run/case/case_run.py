@@ -5,7 +5,7 @@ The steps of one case of any role: the programs of both arms at work at the same
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
@@ -86,7 +86,7 @@ class CaseRun:
             raise death
         self.role.create_topics()
         relays = stack.enter_context(ExitStack())  # must outlive the programs; started after hello, if needed
-        for member, program in self.pair.cast(self.role.members).items():
+        for member, program in self._cast(self.role.members).items():
             self.programs[member] = stack.enter_context(self._subject(member, program, stack))
         self.each(lambda subject: subject.await_hello())
         self._require_same_names()
@@ -172,9 +172,13 @@ class CaseRun:
             origin_ns=self.origin_ns,
         )
 
+    def _cast(self, members: Iterable[Member]) -> dict[Member, SubjectProgram]:
+        group = self.case.scenario.group
+        return self.pair.cast(members, () if group is None else group.mixed)
+
     def _require_same_names(self) -> None:
         """UsageError if a program of the user now reports another name or version."""
-        programs = self.pair.cast(self.programs)
+        programs = self._cast(self.programs)
         for member, subject in self.programs.items():
             broken, program = subject.broken, programs.get(member)
             if broken is not None and broken.signature == WRONG_SUBJECT and isinstance(program, OwnProgram):

@@ -1,6 +1,6 @@
 """Which program each member of a case runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -36,13 +36,17 @@ class Pair:
         timeouts_ms = {arm: subject.attempt_timeout_ms for arm, subject in arms.items()}
         return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms, program_of(FED_BY))
 
-    def cast(self, members: Iterable[Member]) -> dict[Member, SubjectProgram]:
-        """Return the program of each member, in the order in which they are started."""
-        return {member: self._program(member) for member in members}
+    def cast(self, members: Iterable[Member], mixed: Collection[int] = ()) -> dict[Member, SubjectProgram]:
+        """
+        Return the program of each member, in the order in which they are started.
 
-    def _program(self, member: Member) -> SubjectProgram:
+        mixed: members of the candidate's group that run the baseline.
+        """
+        return {member: self._program(member, mixed) for member in members}
+
+    def _program(self, member: Member, mixed: Collection[int]) -> SubjectProgram:
         if member.arm is not None:
-            return self.programs[member.arm]
+            return self.programs[Arm.BASELINE if member.number in mixed else member.arm]
         assert self.feeder is not None, "a role with a feeder has a program for it"
         return self.feeder
 

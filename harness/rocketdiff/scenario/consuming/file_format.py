@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, Mix
 from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROPERTIES, CONSUMER_SETTINGS
 from rocketdiff.core.tables.roles import ClientRole
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     ListenerName = str
     AllocationName = str
     OutcomeName = str
+    MixName = str
     GroupCheckName = str
     GroupDurationCheck = str
     SettingsPart = Part
@@ -33,6 +34,7 @@ else:  # closed sets from core
     ListenerName = Literal[tuple(map(str, ListenerKind))]
     AllocationName = Literal[tuple(map(str, Allocation))]
     OutcomeName = Literal[tuple(map(str, ListenerOutcome))]
+    MixName = Literal[tuple(map(str, Mix))]
     GroupCheckName = Literal[asked_for(ClientRole.CONSUMER)]
     GroupDurationCheck = Literal[asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)]
     SettingsPart = _settings(
@@ -85,6 +87,9 @@ class ConsumersPart(Part):
     work_ms: WorkMs = 0
     rules: list[RulePart] = []
     membership: list[MembershipPart] = []
+    mix: Annotated[
+        MixName, Field(description="alternate: members 1, 3 and 5 of the candidate's group run the baseline.")
+    ] = Mix.NONE.value
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 
 

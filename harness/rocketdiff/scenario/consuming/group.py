@@ -10,6 +10,7 @@ from rocketdiff.core.consuming.plan import (
     ListenerRule,
     MemberChange,
     MemberEvent,
+    Mix,
 )
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.documents.part import Part
@@ -37,6 +38,7 @@ class GroupWork:
             "rules": len(plan.rules),
         }
         stated = {
+            "mix": plan.mix.value if plan.mixed else "",
             "membership": list(map(str, plan.membership)),
             "settings": {**plan.settings, **plan.properties},
         }
@@ -67,6 +69,7 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         properties={name: int(value) for name, value in _stated(part.properties).items()},
         drain_s=part.drain_s,
         membership=tuple(sorted(map(event_of, part.membership), key=lambda event: event.at_s)),
+        mix=Mix(part.mix),
     )
 
 

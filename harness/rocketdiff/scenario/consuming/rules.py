@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile, MembershipPart, RulePart
-from rocketdiff.scenario.consuming.group import event_of
+from rocketdiff.scenario.consuming.group import event_of, group_of
 
 FIRST_FAULT_S = 3.0
 """The group is settled then, and messages of every queue have been delivered."""
@@ -44,6 +44,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_membership(file),
+        *_of_mix(file),
     ):
         raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
 
@@ -157,6 +158,11 @@ def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
             yield (*place, "at_s"), f"an end before {file.workload.duration_s:g} s", f"{event.end_s:g} s", hint
     if not there:
         yield ("consumers", "membership"), "a member that is there at the end", "none", "let one stay, or join again"
+
+
+def _of_mix(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    if file.consumers.mix != Mix.NONE and not group_of(file.consumers).mixed:
+        yield ("consumers", "mix"), "two members at least", "one", "a group of one client is not mixed"
 
 
 def _of_event(part: MembershipPart, place: Location) -> Iterator[Flaw]:

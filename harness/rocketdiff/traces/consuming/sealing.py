@@ -47,7 +47,7 @@ def _sealed_arm(
     members = [
         member_rows(
             {"case": journals.number, "arm": ARM_CODES[arm], "member": number},
-            journals.subjects[arm],
+            journals.subjects[group.subject_arm(arm, number)],
             topics,
             [order for order in orders if order.member == number],
             journal,

@@ -119,7 +119,8 @@ def _never_ready(facts: CaseFacts, arm: Arm) -> str:
 
 def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:
     """The breach the runner saw, which explains all that is missing; else what is missing. Then the troubles."""
-    subject, breach = facts.subjects[arm], facts.entry.breach_of(arm)
+    breach = facts.entry.breach_of(arm)
+    subject = facts.subjects[facts.entry.blamed_for(arm)]
     troubles = tuple(_troubles(subject, summary))
     if breach is not None:
         yield _divergence(breach.signature, subject, 1, breach.expected, breach.seen)

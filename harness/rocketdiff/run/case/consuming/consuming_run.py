@@ -114,8 +114,9 @@ class ConsumingRun:
         run, names = self._run, self.names
         plan = self._plan
         settings, is_orderly = {**plan.settings, **plan.properties}, plan.listener is ListenerKind.ORDERLY
+        mixed = {Arm.BASELINE: (), Arm.CANDIDATE: plan.mixed}
         groups = {
-            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly, plan.membership)
+            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly, plan.membership, mixed[arm])
             for arm, topics in names.groups.items()
         }
         run.directory.form(dict.fromkeys(Arm, names.fed), groups)

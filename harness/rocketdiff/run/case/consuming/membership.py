@@ -15,7 +15,7 @@ AHEAD_NS = 50_000_000
 """An order is written this long before its time, so that the members of both arms have read it."""
 
 AIMED_NS = 500_000_000
-"""A signal is aimed this long before its time: on a busy machine it takes 0.4 s to list processes, sockets and threads of two JVMs."""
+"""A signal is aimed this long before its time: on a busy machine it takes 0.4 s to list processes and sockets of two JVMs."""
 
 _LOOK_S = 0.01
 """Between two looks for the effect of a signal."""
