@@ -61,14 +61,14 @@ class Pulling:
         self._on_moved = on_moved
         self._loop: Worker = host.worker("pull")
         self._delays: Worker = host.worker("pull-delays")
-        self._is_stopped = False
+        self.is_stopped = False
 
     def begin(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], offset: int) -> None:
         """Pull from a new queue."""
         self._later(PullRequest(of, queue, offset), self._memory.rules.first_pull_delay_ms)
 
     def stop(self) -> None:
-        self._is_stopped = True
+        self.is_stopped = True
 
     def _now(self, request: PullRequest) -> None:
         self._loop.submit(lambda own: self._pull(request, own))
@@ -85,7 +85,7 @@ class Pulling:
 
     def _pull(self, request: PullRequest, own: Thread) -> Body:
         memory, queue = self._memory, request.queue
-        if queue.is_dropped or self._is_stopped:
+        if queue.is_dropped or self.is_stopped:
             return
         queue.last_pull_ms = self._host.now_ms
         if rules.is_held_back(queue, memory.settings):

@@ -28,7 +28,12 @@ _NS_PER_MS = 1_000_000
 
 
 class Rebalancing:
-    """on_new: gets each queue that the member begins to work on, with its first offset, after a round of its topic."""
+    """
+    The member's rounds.
+
+    strategy: divides queues among members. on_new: gets each queue that the member begins to work on, with its first offset,
+    after a round of its topic.
+    """
 
     def __init__(
         self,
@@ -51,7 +56,7 @@ class Rebalancing:
         self._codec = codec
         self._committing = committing
         self._background = background
-        self._strategy = strategy
+        self.strategy = strategy
         self._tape = tape
         self._api_timeout_ms = api_timeout_ms
         self._on_new = on_new
@@ -114,7 +119,7 @@ class Rebalancing:
             self._memory.observer.allocated(topic, members, ordered, share, error)
         if error is not None:
             return False
-        if (yield from self._take_share(topic, share)):
+        if (yield from self.take_share(topic, share)):
             yield from self._announce(topic)
         return set(share) == self._memory.working_on(topic)
 
@@ -122,7 +127,7 @@ class Rebalancing:
         self, topic: str, queues: Sequence[Queue], ids: Sequence[str]
     ) -> tuple[tuple[Queue, ...], AllocationError | None]:
         try:
-            return self._strategy(topic, queues, ids, self._memory.client_id), None
+            return self.strategy(topic, queues, ids, self._memory.client_id), None
         except AllocationError as error:
             return (), error
 
@@ -149,7 +154,7 @@ class Rebalancing:
         slaves = list(members.values())
         return members.get(MASTER_ID) or (slaves[self._tape.below(len(slaves))] if slaves else None)
 
-    def _take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
+    def take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         memory, changed = self._memory, False
         for of, queue in [item for item in memory.process.items() if item[0].topic == topic]:
             if of.queue not in share or queue.is_pull_expired(self._host.now_ms):

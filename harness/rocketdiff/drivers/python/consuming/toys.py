@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 
@@ -75,6 +77,47 @@ def stands_still(consumer: PushConsumer) -> None:
     parts.pulling.deliver = until_a_silence
 
 
+def takes_a_wrong_share(consumer: PushConsumer) -> None:
+    """Take the share of the next member."""
+    rebalancing = consumer.parts.rebalancing
+    strategy = rebalancing.strategy
+
+    def of_the_next(topic: str, queues: Sequence[Queue], ids: Sequence[str], own: str) -> tuple[Queue, ...]:
+        neighbour = ids[(ids.index(own) + 1) % len(ids)] if own in ids else own
+        return strategy(topic, queues, ids, neighbour)
+
+    rebalancing.strategy = of_the_next
+
+
+def keeps_a_lost_queue(consumer: PushConsumer) -> None:
+    """Allocate rightly, but go on with one queue of a topic after it belongs to another member."""
+    rebalancing, memory = consumer.parts.rebalancing, consumer.parts.memory
+    take = rebalancing.take_share
+
+    def with_a_lost_one(topic: str, share: Sequence[Queue]) -> Running[bool]:
+        lost = sorted(memory.working_on(topic) - set(share))
+        return take(topic, (*share, *lost[:1]))
+
+    rebalancing.take_share = with_a_lost_one  # type: ignore[method-assign]  # the defect
+
+
+def never_gives_a_queue_up_cleanly(consumer: PushConsumer) -> None:
+    """Commit every few seconds and with pulls, but not when it gives a queue up or leaves."""
+    committing, pulling = consumer.parts.committing, consumer.parts.pulling
+    commit_all = committing.commit_all
+
+    def nothing(of: TopicQueue) -> Body:  # noqa: ARG001 - it commits nothing
+        return
+        yield  # a coroutine without waits
+
+    def while_it_is_there() -> Body:
+        if not pulling.is_stopped:
+            yield from commit_all()
+
+    committing.commit = nothing  # type: ignore[method-assign]  # the defect
+    committing.commit_all = while_it_is_there  # type: ignore[method-assign]  # the defect
+
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -82,6 +125,9 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "doubles": doubles,
         "commits-early": commits_early,
         "stands-still": stands_still,
+        "wrong-share": takes_a_wrong_share,
+        "keeps-a-lost-queue": keeps_a_lost_queue,
+        "never-gives-up-a-queue-cleanly": never_gives_a_queue_up_cleanly,
     }
 )
 """By the names of ``subjects.kinds.toy``."""

@@ -1,0 +1,82 @@
+"""Members of groups with one defect each do what their names say, and report what they do."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rocketdiff.drivers.python.consuming.toys import CONSUMER_TOYS
+from rocketdiff.subjects.kinds.toy import MEMBER_DEFECTS
+from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.client.consuming.memory import OffsetEvent
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from tests.reference_impl.consuming_group import FIRST, T0, Group, group_on_a_broker
+
+T1 = TopicQueue("T", Queue("broker-a", 1))
+
+
+@pytest.fixture
+def group() -> Iterator[Group]:
+    with group_on_a_broker() as made:
+        yield made
+
+
+def toy(group: Group, name: str) -> PushConsumer:
+    consumer = group.member("5.3.3", consume_from_where=FIRST, persist_consumer_offset_interval_ms=60_000)
+    CONSUMER_TOYS[name](consumer)
+    return consumer
+
+
+def another_joins(group: Group, consumer: PushConsumer) -> None:
+    group.broker.ids = [consumer.client_id, "z"]
+    group.broker.send_unasked(Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, {"consumerGroup": "G"}, flag=2))
+
+
+def topic_t(group: Group) -> set[TopicQueue]:
+    return {of for of in group.owned if of.topic == "T"}
+
+
+def test_every_toy_is_known_by_its_name() -> None:
+    """The kind lists the same names."""
+    assert set(MEMBER_DEFECTS) == set(CONSUMER_TOYS)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("honest-member", {T0}), ("wrong-share", {T1})])
+def test_a_wrong_share_is_the_next_members(group: Group, name: str, expected: set[TopicQueue]) -> None:
+    """The first of two members works on the second's queue, and says so."""
+    consumer = toy(group, name)
+    group.broker.ids = [consumer.client_id, "z"]
+    consumer.start()
+    group.wait_for(lambda: topic_t(group) == expected)
+    assert ("T", 1) in group.shares
+    consumer.shutdown()
+
+
+def test_a_lost_queue_is_kept(group: Group) -> None:
+    """Its share has one queue, and it works on both; what comes to the other is delivered."""
+    consumer = toy(group, "keeps-a-lost-queue").start()
+    group.wait_for(lambda: topic_t(group) == {T0, T1})
+    another_joins(group, consumer)
+    group.wait_for(lambda: group.shares.count(("T", 1)) >= 3)
+    assert topic_t(group) == {T0, T1}
+    group.broker.put("T", 1, "a")
+    group.wait_for(lambda: ("T", "a", 0) in group.seen)
+    consumer.shutdown()
+
+
+@pytest.mark.parametrize(("name", "commits"), [("honest-member", True), ("never-gives-up-a-queue-cleanly", False)])
+def test_a_queue_is_given_up_without_a_commit(group: Group, name: str, commits: bool) -> None:
+    """Neither when another member takes it nor at the end."""
+    consumer = toy(group, name).start()
+    group.wait_for(lambda: topic_t(group) == {T0, T1})
+    group.broker.put("T", 0, "a")
+    group.broker.put("T", 1, "b")
+    for of in (T0, T1):
+        group.wait_for(lambda of=of: (OffsetEvent.UPDATE, of, 1) in group.events)  # type: ignore[misc]  # its default
+    another_joins(group, consumer)
+    group.wait_for(lambda: topic_t(group) == {T0})
+    consumer.shutdown()
+    for of in (T0, T1):
+        assert ((OffsetEvent.COMMIT, of, 1) in group.events) is commits
