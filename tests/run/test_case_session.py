@@ -12,7 +12,7 @@ from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.case_session import CaseSession
-from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.execute import plan_cases, play
 from rocketdiff.run.request import WITHOUT_LEDGERS, Selection
 from rocketdiff.verdict.judge import RunVerdict
 from tests.cluster.fakes import FakeCluster
@@ -100,3 +100,14 @@ def test_a_case_that_is_only_played_is_judged_with_all_the_others(stage: Stage) 
     session.play(1, CASE)
     session.require_cluster(CASE)
     assert clusters.asked == ["two-masters for a case", "two-masters"]
+
+
+@pytest.mark.parametrize(("most", "run"), [(None, [1, 2, 3]), (3, [1, 2, 3]), (2, [1, 2]), (1, [1])])
+def test_no_case_runs_after_the_last_failure_allowed(stage: Stage, most: int | None, run: list[int]) -> None:
+    """Those that are left are stored as not run, with the reason."""
+    session, _ = stage(CheckResult(str(CASE.id), "loss", Verdict.DIVERGES, divergences=(LOST,)))
+    for _ in range(2):
+        session.add(CASE)
+    assert list(play(session, [CASE] * 3, most)) == run
+    left = [entry.reason for entry in session.directory.manifest.cases if entry.number not in run]
+    assert left == [f"not run: --max-failures {most} was reached"] * (3 - len(run))

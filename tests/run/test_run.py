@@ -137,7 +137,8 @@ def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None
 def test_every_option_that_decides_a_run_is_in_the_command_that_repeats_it() -> None:
     """The repeat command has exactly the options that decide a run."""
     assert {name for name, option in RUN_OPTIONS.items() if option.field} == set(TO_REPEAT)
-    assert set(RUN_OPTIONS) - set(TO_REPEAT) == {"out", "master", "build", "dry-run", "bisect"}
+    of_one_run = {"out", "master", "build", "dry-run", "bisect", "last-failed", "max-failures"}
+    assert set(RUN_OPTIONS) - set(TO_REPEAT) == of_one_run
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_same_run() -> None:

@@ -31,6 +31,7 @@ from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruptio
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.option_file import options_in
 from rocketdiff.cli.options import (
+    FirstOption,
     InconclusiveOption,
     LedgerOption,
     MasterOption,
@@ -68,13 +69,15 @@ MAINTAINERS = "For maintainers of rocketdiff"
 
 @app.command(epilog=epilog("run"), rich_help_panel=ON_BROKERS)
 @takes(*RUN_OPTIONS)
-def run(quiet: QuietOption = False, verbose: VerboseOption = False, **given: Any) -> None:
+def run(quiet: QuietOption = False, verbose: VerboseOption = False, first: FirstOption = False, **given: Any) -> None:
     """Run two clients on real brokers, inject faults, and report where the clients behave differently."""
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.execute import execute
     from rocketdiff.run.request import request_of
 
     detail = detail_of(quiet=quiet, verbose=verbose)
+    if first:
+        given["max_failures"] = 1
     request = replace(request_of(given), progress=PlainProgress())
     with shown_on_terminal(detail) as listeners:
         code = execute(request, listeners)

@@ -41,6 +41,7 @@ NoLedgerOption = Annotated[bool, of_run("no-ledger")]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print the verdict, what diverged, and the last line for programs alone.")
 ]
+FirstOption = Annotated[bool, typer.Option("-x", help="The same as --max-failures 1.")]
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print the statistics too, which the report has in any case.")
 ]

@@ -139,13 +139,30 @@ def run_cases(
     with ClusterPool(request.backend, folder, keeps_files=True, listeners=listeners, progress=progress) as clusters:
         session = CaseSession(request, directory, clusters, listeners)
         controls = ControlArm.of(request, cases, directory, clusters) if request.is_control_wanted else None
-        for number, case in enumerate(cases, start=1):
-            session.play(number, case)
+        for number in play(session, cases, request.most_failures):
             if controls is not None:
                 controls.follow(directory.case(number))
     if controls is not None:
         controls.end()
     directory.end(wall_ms=time.time_ns() // 1_000_000)
+
+
+def play(session: CaseSession, cases: Sequence[Case], most_failures: int | None) -> Iterator[int]:
+    """
+    Run the cases in order, and yield the number of each that has run.
+
+    most_failures: each case is judged at once, and none is run after so many diverged; None: they are judged together later.
+    """
+    left = most_failures
+    for number, case in enumerate(cases, start=1):
+        if left is None:
+            session.play(number, case)
+        elif left > 0:
+            left -= session.run(number, case).verdict is RunVerdict.DIVERGES
+        else:
+            session.directory.case(number).abort(f"not run: --max-failures {most_failures} was reached")
+            continue
+        yield number
 
 
 def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory, choice: Choice) -> RunStarted:

@@ -59,6 +59,7 @@ class RunRequest:
     is_wire_wanted: relays even if not needed.
     is_control_wanted: run each case also with the baseline against itself.
     is_dry: only print what would be done.
+    most_failures: no further case is run after so many diverged; None: all are.
     """
 
     baseline: Subject
@@ -71,6 +72,7 @@ class RunRequest:
     is_wire_wanted: bool = False
     is_control_wanted: bool = False
     is_dry: bool = False
+    most_failures: int | None = None
     progress: ProgressListener | None = None
 
     @property
@@ -122,6 +124,7 @@ def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunR
         is_wire_wanted=asked["wire"],
         is_control_wanted=asked["control"],
         is_dry=asked["dry_run"],
+        most_failures=asked["max_failures"],
     )
 
 

@@ -169,6 +169,12 @@ RUN_OPTIONS = {
             default=False,
         ),
         RunOption(
+            "max-failures",
+            int,
+            "Judge each case at once, and run no further one after so many diverged.",
+            least=1,
+        ),
+        RunOption(
             "dry-run",
             bool,
             "Print what would be done (cases, topics, faults, commands), and do nothing.",
