@@ -8,6 +8,7 @@ from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background, Task
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen, properties_of_resend
+from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
@@ -21,6 +22,7 @@ from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
 from rocketmq_reference.host.channels import Question, question_of
 from rocketmq_reference.host.codec import vip_address
+from rocketmq_reference.host.offset_file import OffsetFile
 from rocketmq_reference.remoting import consuming, requests
 from rocketmq_reference.remoting.answers import PullAnswer, expect_success, parse_offset, parse_pull
 from rocketmq_reference.remoting.codes import RequestCode
@@ -50,6 +52,7 @@ class LiveConsumer:
 
     def begin(self) -> Body:
         """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
+        yield from self.committing.load()
         for topic in self.memory.subscriptions:
             yield from self.client.routes.refresh(topic)
         has_beaten = yield from self.client.background.beat_all()
@@ -75,13 +78,12 @@ def live_consumer(
     dialect, rules = dialect_of(release), consumer_rules_of(release)
     known = known_routes(dialect, None)
     sizes = {CONSUME: settings.consume_thread_nums}
-    client = live_client(
-        name_servers, group, dialect, settings, known, access, sizes=sizes, instance=settings.instance_name
-    )
+    instance = settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
+    client = live_client(name_servers, group, dialect, settings, known, access, sizes=sizes, instance=instance)
     host, remoting, background = client.host, client.remoting, client.background
     memory = ConsumerMemory(group, client.client_id, rules, settings, observer)
     codec = FrameConsumeCodec(memory, settings, release, access)
-    committing = Committing(memory, client.routes, remoting, codec, _port_of(dialect))
+    committing = _committing(client, memory, settings, codec, _port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
     concurrent = Concurrent(memory, host, remoting, codec, committing, listen, resender.resend)
     moved = _Moved(rules)
@@ -118,6 +120,19 @@ def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing)
 
     client.remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, wake)
     background.on_greeted = rebalancing.wake
+
+
+def _committing(
+    client: LiveClient,
+    memory: ConsumerMemory,
+    settings: ConsumerSettings,
+    codec: "FrameConsumeCodec",
+    port_of: Callable[[str], str],
+) -> Committing:
+    if not settings.is_broadcasting:
+        return Committing(memory, client.routes, client.remoting, codec, port_of)
+    file = OffsetFile(settings.local_offset_store_dir / client.client_id / memory.group / "offsets.json")
+    return LocalOffsets(client.host, file, memory, client.routes, client.remoting, codec, port_of)
 
 
 def _port_of(dialect: Dialect) -> Callable[[str], str]:

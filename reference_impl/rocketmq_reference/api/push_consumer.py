@@ -1,7 +1,7 @@
 """
 The live push consumer: its life cycle; the rules make every decision.
 
-Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3. Clustering and concurrent listeners only.
+Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3. Concurrent listeners only.
 """
 
 import time
@@ -80,7 +80,8 @@ class PushConsumer:
         if self._is_started:
             raise MQClientException("The PushConsumer service state not OK, maybe started once")
         self._is_started = True
-        self.subscribe(RETRY_PREFIX + self.group)
+        if not self.parts.memory.settings.is_broadcasting:
+            self.subscribe(RETRY_PREFIX + self.group)
         client = self.parts.client
         client.host.post(client.background.start)
         client.host.post(self.parts.rebalancing.start)

@@ -1,6 +1,7 @@
 """Settings of producers and consumers, under the client's names in snake case and with its defaults."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from rocketmq_reference.remoting.frames import Serialization
 from rocketmq_reference.rules.consumer.allocation import Strategy
@@ -39,11 +40,12 @@ class ConsumerSettings(ConsumeSettings):
     Defaults of DefaultMQPushConsumer and ClientConfig, times in milliseconds.
 
     allocation: name of a strategy; strategy: one that ``STRATEGIES`` has not. instance_name: None for one that no other client
-    has.
+    has, but DEFAULT for one that broadcasts. local_offset_store_dir: of the offsets of those (a system property there).
     """
 
     allocation: str = "AVG"
     strategy: Strategy | None = None
+    local_offset_store_dir: Path = field(default_factory=lambda: Path.home() / ".rocketmq_offsets")
     instance_name: str | None = None
     default_topic_queue_nums: int = 4
     poll_name_server_interval_ms: int = 30_000

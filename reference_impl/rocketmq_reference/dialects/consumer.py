@@ -34,6 +34,7 @@ CONSUMER_4_0_0 = Generation(
         keeps_origin_id=False,
         machine_room_counts_its_queues=False,
         machine_room_checks=False,
+        local_offsets_are_merged=False,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
@@ -54,24 +55,28 @@ CONSUMER_4_9_3 = CONSUMER_4_8_0.followed(
 """Offsets belong to the master."""
 
 CONSUMER_4_9_5 = CONSUMER_4_9_3.followed(
-    "4.9.5", "4.9.8", replace(CONSUMER_4_9_3.rules, broker_flow_control_delay_ms=20)
+    "4.9.5", "4.9.7", replace(CONSUMER_4_9_3.rules, broker_flow_control_delay_ms=20)
 )
 """A pull is soon repeated after the broker's flow control."""
 
-CONSUMER_5_0_0 = CONSUMER_4_9_5.followed(
+CONSUMER_4_9_8 = CONSUMER_4_9_5.followed("4.9.8", "4.9.8", replace(CONSUMER_4_9_5.rules, local_offsets_are_merged=True))
+"""The file of a broadcasting member keeps the offsets of queues that it has lost."""
+
+CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
     "5.0.0",
     "5.0.0",
     replace(
-        CONSUMER_4_9_5.rules,
+        CONSUMER_4_9_8.rules,
         first_pull_delay_ms=500,
         broker_flow_control_delay_ms=None,
         pull_batch_bytes=256 * 1024,
         any_error_is_no_offset=False,
         commits_to_master_first=False,
         announces_unknown_topic=True,
+        local_offsets_are_merged=False,
     ),
 )
-"""The first pull of a queue comes half a second after the round that took it; made from 4.9.4, without the changes of 4.9.5."""
+"""The first pull of a queue comes half a second after the round that took it; made without some changes since 4.9.4."""
 
 CONSUMER_5_1_0 = CONSUMER_5_0_0.followed(
     "5.1.0", "5.1.4", replace(CONSUMER_5_0_0.rules, broker_flow_control_delay_ms=20)
@@ -87,6 +92,7 @@ CONSUMER_5_2_0 = CONSUMER_5_1_0.followed(
         wrong_offset_delay_ms=0,
         beats_on_connect=True,
         first_round_needs_heartbeat=True,
+        local_offsets_are_merged=True,
     ),
 )
 """A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once."""
@@ -105,6 +111,7 @@ CONSUMER = (
     CONSUMER_4_8_0,
     CONSUMER_4_9_3,
     CONSUMER_4_9_5,
+    CONSUMER_4_9_8,
     CONSUMER_5_0_0,
     CONSUMER_5_1_0,
     CONSUMER_5_2_0,

@@ -40,6 +40,7 @@ class ConsumerGroup:
 
     name: str
     consume_from_where: str
+    message_model: str
     subscriptions: tuple[Subscription, ...]
 
     def as_json(self, hash_of: Callable[[str], int]) -> dict[str, object]:
@@ -48,7 +49,7 @@ class ConsumerGroup:
             "consumeFromWhere": self.consume_from_where,
             "consumeType": "CONSUME_PASSIVELY",
             "groupName": self.name,
-            "messageModel": "CLUSTERING",
+            "messageModel": self.message_model,
             "subscriptionDataSet": [
                 {
                     "classFilterMode": False,

@@ -11,6 +11,7 @@ CHANGES = {
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
     "4.9.3": {"queries_master_first": True, "commits_to_master_first": True, "machine_room_checks": True},
     "4.9.5": {"broker_flow_control_delay_ms": 20},
+    "4.9.8": {"local_offsets_are_merged": True},
     "5.0.0": {
         "first_pull_delay_ms": 500,
         "broker_flow_control_delay_ms": None,
@@ -18,6 +19,7 @@ CHANGES = {
         "any_error_is_no_offset": False,
         "commits_to_master_first": False,
         "announces_unknown_topic": True,
+        "local_offsets_are_merged": False,
     },
     "5.1.0": {"broker_flow_control_delay_ms": 20},
     "5.2.0": {
@@ -25,6 +27,7 @@ CHANGES = {
         "wrong_offset_delay_ms": 0,
         "beats_on_connect": True,
         "first_round_needs_heartbeat": True,
+        "local_offsets_are_merged": True,
     },
     "5.3.2": {"leaves_after_failed_start": True},
     "5.4.0": {"keeps_origin_id": True},

@@ -39,6 +39,11 @@ class Committing:
         self._codec = codec
         self.port_of = port_of
 
+    def load(self) -> Body:
+        """Before the start; brokers are asked for each queue when it begins."""
+        return
+        yield  # a coroutine without waits
+
     def first_offset(self, of: TopicQueue) -> Running[int]:
         """
         Return where a new queue begins (computePullFromWhereWithException).

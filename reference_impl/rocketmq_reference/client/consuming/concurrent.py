@@ -95,7 +95,9 @@ class Concurrent:
     ) -> Body:
         first_failed = rules.acknowledged(status, context, len(messages))
         kept: set[int] = set()
-        for place in range(first_failed, len(messages)):
+        # A broadcasting member has no retries.
+        failed = () if self._memory.settings.is_broadcasting else range(first_failed, len(messages))
+        for place in failed:
             is_back = yield from self._send_back(shown[place], of, context.delay_level)
             if not is_back:
                 kept.add(place)

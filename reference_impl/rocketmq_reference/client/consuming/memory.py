@@ -100,8 +100,8 @@ class ConsumerMemory:
             )
 
     def as_group(self) -> ConsumerGroup:
-        where, subscriptions = self.settings.consume_from_where, tuple(self.subscriptions.values())
-        return ConsumerGroup(self.group, where.value, subscriptions)
+        where, model = self.settings.consume_from_where, self.settings.message_model
+        return ConsumerGroup(self.group, where.value, model.value, tuple(self.subscriptions.values()))
 
     def renew(self, topic: str, version: int) -> None:
         """Give a subscription a new version, because the member's queues of its topic have changed."""

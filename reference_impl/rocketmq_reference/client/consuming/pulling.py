@@ -112,8 +112,9 @@ class Pulling:
     def _asked(self, request: PullRequest, broker_id: int) -> Pull:
         memory, (topic, (broker, queue_id)) = self._memory, request.of
         commit = memory.offsets.get(request.of)
-        # A slave is never told an offset.
-        has_commit = commit is not None and commit > 0 and broker_id == MASTER_ID
+        # A slave is never told an offset, nor is any broker by a broadcasting member.
+        may_commit = broker_id == MASTER_ID and not memory.settings.is_broadcasting
+        has_commit = commit is not None and commit > 0 and may_commit
         return Pull(
             group=memory.group,
             topic=topic,

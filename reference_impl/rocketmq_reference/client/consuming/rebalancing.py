@@ -110,6 +110,8 @@ class Rebalancing:
         queues = self._memory.queues.get(topic)
         if queues is None and self._memory.rules.announces_unknown_topic and not topic.startswith(RETRY_PREFIX):
             yield from self._announce(topic)
+        if self._memory.settings.is_broadcasting:
+            return queues is None or (yield from self._work_on(topic, queues))
         ids = yield from self._ids(topic)
         if queues is None or ids is None:
             return True
@@ -119,6 +121,10 @@ class Rebalancing:
             self._memory.observer.allocated(topic, members, ordered, share, error)
         if error is not None:
             return False
+        return (yield from self._work_on(topic, share))
+
+    def _work_on(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
+        """Return whether the member then works on exactly its share."""
         if (yield from self.take_share(topic, share)):
             yield from self._announce(topic)
         return set(share) == self._memory.working_on(topic)

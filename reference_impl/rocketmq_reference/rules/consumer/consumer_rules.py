@@ -24,7 +24,8 @@ class ConsumerRules:
 
     announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
-    machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``.
+    machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
+    ``LocalOffsets``.
     """
 
     first_pull_delay_ms: int
@@ -44,3 +45,4 @@ class ConsumerRules:
     keeps_origin_id: bool
     machine_room_counts_its_queues: bool
     machine_room_checks: bool
+    local_offsets_are_merged: bool

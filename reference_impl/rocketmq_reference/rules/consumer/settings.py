@@ -11,6 +11,13 @@ class ConsumeFromWhere(StrEnum):
     FIRST = "CONSUME_FROM_FIRST_OFFSET"
 
 
+class MessageModel(StrEnum):
+    """Each message to one member of a group, or to each, as heartbeats name it (MessageModel)."""
+
+    CLUSTERING = "CLUSTERING"
+    BROADCASTING = "BROADCASTING"
+
+
 @dataclass(frozen=True, slots=True)
 class ConsumeSettings:
     """
@@ -20,6 +27,7 @@ class ConsumeSettings:
     (rocketmq.client.rebalance.waitInterval, minInterval). None: the release's own; a release without the setting ignores it.
     """
 
+    message_model: MessageModel = MessageModel.CLUSTERING
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.LAST
     consume_thread_nums: int = 20
     consume_message_batch_max_size: int = 1
@@ -33,6 +41,10 @@ class ConsumeSettings:
     persist_consumer_offset_interval_ms: int = 5_000
     rebalance_wait_interval_ms: int = 20_000
     rebalance_min_interval_ms: int | None = None
+
+    @property
+    def is_broadcasting(self) -> bool:
+        return self.message_model is MessageModel.BROADCASTING
 
     @property
     def most_reconsume_times(self) -> int:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
+from tempfile import gettempdir
 
 from rocketdiff.core.consuming.plan import (
     Allocation,
@@ -25,13 +27,14 @@ from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming import memory as seen
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer import settings as rules
 from rocketmq_reference.rules.consumer.allocation import AllocationError, averagely, nearby
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
 _CLAIMS = (
-    *(ListenerKind.CONCURRENT.value, MessageModel.CLUSTERING.value, ALLOCATIONS, OWNED, OFFSETS),
+    *(ListenerKind.CONCURRENT.value, *(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS),
     *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
 )
 
@@ -67,6 +70,7 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     values |= {} if threads is None else {"consume_thread_nums": threads}
     values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
     values |= {"allocation": _NAMES[setup.strategy], "instance_name": setup.instance}
+    values |= {"message_model": rules.MessageModel[setup.model.name], "local_offset_store_dir": Path(gettempdir())}
     if setup.strategy is Allocation.NEARBY:
         values["strategy"] = nearby(averagely, lambda queue: room_of_broker(queue.broker), room_of_member)
     return ConsumerSettings(**values)  # type: ignore[arg-type]  # names and values of the tables of settings
