@@ -6,7 +6,10 @@ A defect's twin is the faithful group of the same script.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
+from rocketdiff.oracle.consumer.shares import Topic
+from rocketmq_reference.rules.client.publish import Queue as Place
 from tests.analysis.consuming.simulated_group import (
     Fault,
     Life,
@@ -28,7 +31,11 @@ PAUSED_AS_SHIPPED = Script(
     count=300, faults=tuple(Fault(0, at_ms, 1_500) for at_ms in range(4_000, 30_000, 7_000)), drain_ms=20_000
 )
 PAUSED_AND_BUSY = replace(REPEATEDLY_PAUSED, stall_ms=600)
-TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 20_000)))
+TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 24_000)))
+MEMBER_LEFT = Script(count=400, lives=(Life(0), Life(1, 12_000, 20_000)))
+LONG_STAY = Script(count=400, lives=(Life(0), Life(1, 12_000)))
+MEMBER_KILLED = Script(count=300, lives=(Life(0), Life(1, -11_000, 12_000, is_killed=True)))
+SURPLUS = Script(lives=(Life(0), Life(1, -11_000), Life(2, -10_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
 QUICK = Script(work_ms=1, stall_ms=1)
@@ -253,6 +260,115 @@ class ResumesJustWithinAHold(ResumesSlowly):
     late_ms = 4_500.0
 
 
+class TakesAnothersShare(SimulatedGroup):
+    """Computes the share of the member behind it."""
+
+    def computed(self, topic: Topic, ids: list[str], member: Member) -> Iterable[Place]:
+        others = sorted(ids)
+        if member.id not in others:
+            return ()
+        return topic.share(ids, others[(others.index(member.id) + 1) % len(others)])
+
+
+class DividesByCircle(SimulatedGroup):
+    """Uses another strategy than it is set to, with the same shares here."""
+
+    def strategy(self) -> str:
+        return "AVG_BY_CIRCLE"
+
+
+class CountsItselfTwice(SimulatedGroup):
+    """Has its own id twice in the list."""
+
+    def ids_of(self, member: Member, asked: str) -> list[str]:
+        return [*super().ids_of(member, asked), member.id]
+
+
+class RemembersWhoLeft(SimulatedGroup):
+    """Never takes an id off its list."""
+
+    known: frozenset[str] = frozenset()
+
+    def ids_of(self, member: Member, asked: str) -> list[str]:
+        self.known |= {*super().ids_of(member, asked)}
+        return sorted(self.known)
+
+
+class SeesItselfAlone(SimulatedGroup):
+    """Works as if it were alone in its group."""
+
+    def ids_of(self, member: Member, _asked: str) -> list[str]:
+        return [member.id]
+
+
+class KnowsOneBroker(SimulatedGroup):
+    """Divides the queues of the first broker only."""
+
+    def topic_queues(self) -> list[str]:
+        return super().topic_queues()[:1]
+
+
+class KeepsALostQueue(SimulatedGroup):
+    """Never gives up a queue that is no longer in its share."""
+
+    def gives_up(self, _member: Member, _of: Queue) -> bool:
+        return False
+
+
+class IsDeafToNotifications(SimulatedGroup):
+    """Hears nothing of changes, and makes a round every 40 s only."""
+
+    def is_notified(self, member: Member) -> bool:
+        return self.now < member.life.join_ms + 1_000
+
+    def round_in_turn(self, member: Member) -> None:
+        if not member.is_there:
+            return
+        if self.now > member.life.join_ms + 30_000:
+            self.round(member)
+        self.after(40_000, partial(self.round_in_turn, member))
+
+
+class LeavesQueuesOfTheDead(SimulatedGroup):
+    """Takes no queue that a killed member had."""
+
+    def take(self, member: Member, wanted: list[Queue]) -> None:
+        is_orphaned = any(each.is_dead for each in self.members)
+        super().take(member, [] if is_orphaned else wanted)
+
+
+class TakesTheFedTopicOnly(SimulatedGroup):
+    """Leaves the retry queues of a member that is gone alone."""
+
+    def take(self, member: Member, wanted: list[Queue]) -> None:
+        has_left = any(not each.is_there for each in self.members if each.life.join_ms < self.now)
+        super().take(member, [of for of in wanted if of[0] == "fed" or not has_left])
+
+
+class HelpsOut(SimulatedGroup):
+    """A surplus member takes the last queue all the same, beside its owner."""
+
+    def round(self, member: Member) -> None:
+        super().round(member)
+        of = ("fed", self.script.brokers[-1])
+        if member.is_there and not member.share and of not in member.owned:
+            member.share = frozenset({of})
+            self.take(member, [of])
+
+    def gives_up(self, member: Member, _of: Queue) -> bool:
+        return member.number < len(self.script.brokers)
+
+
+class SwapsAfterItsRound(SimulatedGroup):
+    """Two members compute their own shares, and then take each other's."""
+
+    def divide(self, member: Member, kind: str, ids: list[str]) -> list[Queue]:
+        share = super().divide(member, kind, ids)
+        return (
+            share if len(ids) < 2 else [(kind, broker) for broker in self.script.brokers if (kind, broker) not in share]
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -289,6 +405,18 @@ BANK = (
     Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),
+    Defect(TakesAnothersShare, TWO_MEMBERS, "allocation.other-result"),
+    Defect(DividesByCircle, TWO_MEMBERS, "allocation.other-result"),
+    Defect(CountsItselfTwice, CALM, "allocation.other-ids"),
+    Defect(RemembersWhoLeft, MEMBER_LEFT, "allocation.other-ids"),
+    Defect(SeesItselfAlone, TWO_MEMBERS, "allocation.other-ids"),
+    Defect(KnowsOneBroker, CALM, "allocation.other-queues"),
+    Defect(KeepsALostQueue, TWO_MEMBERS, "allocation.two-owners"),
+    Defect(IsDeafToNotifications, LONG_STAY, "allocation.late-round"),
+    Defect(LeavesQueuesOfTheDead, MEMBER_KILLED, "allocation.no-owner"),
+    Defect(TakesTheFedTopicOnly, MEMBER_KILLED, "allocation.no-owner"),
+    Defect(HelpsOut, SURPLUS, "allocation.idle-member-consumes"),
+    Defect(SwapsAfterItsRound, TWO_MEMBERS, "allocation.other-owner"),
     Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesASecondAndAHalfLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesThreeSecondsLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),

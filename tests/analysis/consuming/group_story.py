@@ -32,7 +32,7 @@ from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.synthetic import MACHINE, MS, ORIGIN_NS
 
 BROKERS = ("broker-a", "broker-b")
-CHECKS = ("delivered", "redelivery", "retries", "offsets", "resume-time")
+CHECKS = ("delivered", "redelivery", "retries", "offsets", "allocation", "resume-time")
 WALL_MS = 1_795_000_000_000
 EVERY_MS = 100
 COUNT = 200
@@ -40,6 +40,10 @@ END_MS = COUNT * EVERY_MS
 LEAVE_MS = END_MS + 12_000
 
 Row = dict[str, Any]
+
+
+def client_id(member: int) -> str:
+    return f"m{member}"
 
 
 def ns(ms: float) -> int:
@@ -61,6 +65,41 @@ class Group:
     committed: list[Row] = field(default_factory=list)
     returned: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)
+    allocations: list[Row] = field(default_factory=list)
+    listed: list[Row] = field(default_factory=list)
+
+    def divide(
+        self, at_ms: float, *queues: str, member: int = 0, among: tuple[int, ...] = (0,), of: str = "ab", **row: Any
+    ) -> None:
+        """Note a member's share of a topic, as ``own`` names queues: of all queues ``of`` the topic."""
+        places = [{"broker": f"broker-{name.lower()}", "queue_id": 0} for name in of]
+        self.allocations.append(
+            {
+                "member": member,
+                "number": sum(each["member"] == member for each in self.allocations) + 1,
+                "incarnation": 1,
+                "at_ns": ns(at_ms),
+                "kind": "fed" if of.islower() else "retry",
+                "strategy": "AVG",
+                "ids": [client_id(each) for each in among],
+                "queues": places,
+                "result": [place for name, place in zip(of, places, strict=True) if name in queues],
+            }
+            | row
+        )
+
+    def list_members(self, at_ms: float, broker: str, *members: int) -> None:
+        """A broker is asked for the ids of the group."""
+        self.listed.append(
+            {
+                "poll": sum(row["broker"] == broker for row in self.listed),
+                "broker": broker,
+                "asked_ns": ns(at_ms - 1),
+                "answered_ns": ns(at_ms),
+                "code": 0,
+                "ids": [client_id(each) for each in members],
+            }
+        )
 
     def deliver(
         self, send: int, at_ms: float, *, kind: str = "fed", offset: int | None = None, times: int = 0, **row: Any
@@ -175,7 +214,8 @@ def faithful() -> Group:
         {
             "member": 0,
             "incarnation": 1,
-            "subject": "x",
+            "subject": "x:1",
+            "client_id": client_id(0),
             "join_start_ns": ns(-3_000),
             "join_end_ns": ns(-2_900),
             "leave_start_ns": ns(LEAVE_MS),
@@ -186,6 +226,9 @@ def faithful() -> Group:
     for broker in BROKERS:
         group.offset("query", -1_501, broker, -1)
         group.offset("query", -1_501, broker, -1, kind="retry")
+        group.list_members(-2_800, broker, 0)
+    group.divide(-1_502, "a", "b")
+    group.divide(-1_502, "A", "B", of="AB")
     group.own(-1_500, "a", "b", "A", "B")
     for send in range(COUNT):
         stored_ms = send * EVERY_MS
@@ -224,6 +267,7 @@ class Story:
     duration_ms: int = END_MS
     settings: dict[str, int | str] = field(default_factory=dict)
     stall_ms: int = 0
+    claims: tuple[str, ...] = ("allocations", "owned", "offsets")
     held: list[Row] = field(
         default_factory=lambda: [
             {
@@ -247,7 +291,17 @@ class Story:
             (TableName.FAULTS, None): _table(TableName.FAULTS, self.fault_rows()),
         }
         for number, (arm, group) in enumerate(((Arm.BASELINE, self.baseline), (Arm.CANDIDATE, self.candidate))):
-            for name in ("calls", "deliveries", "owned", "offsets", "committed", "returned", "members"):
+            for name in (
+                "calls",
+                "deliveries",
+                "owned",
+                "offsets",
+                "committed",
+                "returned",
+                "members",
+                "allocations",
+                "listed",
+            ):
                 rows = [row | {"arm": number} for row in getattr(group, name)]
                 tables[TableName(name), arm] = _table(TableName(name), rows)
         return CaseTrace("run", {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}, self.entry(), tables)
@@ -274,8 +328,9 @@ class Story:
             clock=ClockAnchor(ORIGIN_NS, WALL_MS),
             origin_ns=ORIGIN_NS,
             guards=self.guards,
-            arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True)),
             measured={LONGEST_STALL: self.stall_ms * MS},
+            arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True, capabilities=self.claims)),
+            topics=dict.fromkeys(Arm, "fed"),
             role=ClientRole.CONSUMER,
             groups={arm: GroupEntry(f"group-{arm}", 1, self.settings) for arm in Arm},
         )

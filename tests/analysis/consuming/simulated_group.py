@@ -15,13 +15,16 @@ from random import Random
 from typing import Any
 
 from rocketdiff.core.sends.message import delay_s
-from tests.analysis.consuming.group_story import Group, Row, Story, fault_row, ns, wall
+from rocketdiff.oracle.consumer.shares import Topic
+from rocketmq_reference.rules.client.publish import Queue as Place
+from tests.analysis.consuming.group_story import Group, Row, Story, client_id, fault_row, ns, wall
 
 Queue = tuple[str, str]
 """Kind and broker; each broker has one queue of the fed topic and one of the retry topic."""
 
 HOLD_MS, LOCAL_RETRY_MS, SEND_BACK_MS = 5_000, 5_000, 5_000
 FIRST_PULL_MS = 500
+ROUND_MS = 20_000
 FLUSH_MS = 5_000
 BATCH = 32
 NEVER = 10**9
@@ -43,12 +46,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A member from join_ms on; end_ms: None if it stays until the others leave."""
+    """A member from join_ms on; end_ms: None if it stays until the others leave. pauses: of its process, (from, for) in ms."""
 
     number: int
     join_ms: int = -12_000
     end_ms: int | None = None
     is_killed: bool = False
+    pauses: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +131,21 @@ class Member:
 
     life: Life
     owned: dict[Queue, Working] = field(default_factory=dict)
+    share: frozenset[Queue] = frozenset()
     is_there: bool = False
     is_dead: bool = False
 
     @property
     def number(self) -> int:
         return self.life.number
+
+    @property
+    def id(self) -> str:
+        return client_id(self.number)
+
+    def wakes_ms(self, now_ms: float) -> float | None:
+        """Return when its process goes on, None if it is not paused."""
+        return next((at_ms + for_ms for at_ms, for_ms in self.life.pauses if at_ms <= now_ms < at_ms + for_ms), None)
 
 
 class SimulatedGroup:
@@ -148,6 +161,8 @@ class SimulatedGroup:
         self.committed: dict[Queue, int | None] = dict.fromkeys(self.queues)
         self.flushed: dict[Queue, int | None] = dict.fromkeys(self.queues)
         self._seen: dict[str, list[tuple[int | None, int]]] = {}
+        self.registered: dict[str, list[str]] = {broker: [] for broker in script.brokers}
+        self._listed: dict[str, list[str] | None] = {}
         self._waiters: dict[Queue, list[Callable[[], None]]] = {of: [] for of in self.queues}
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
@@ -171,11 +186,12 @@ class SimulatedGroup:
         for fault in script.faults:
             if fault.is_kill:
                 self.at(fault.from_ms, partial(self.forget_unflushed, script.brokers[fault.of]))
+                self.at(fault.heal_ms, partial(self.restart, script.brokers[fault.of]))
         ends_ms = [member.life.end_ms or 0 for member in self.members]
         over_ms = max(script.leave_ms + 1_000 * len(self.members), *ends_ms) + 4_000
         for broker in script.brokers:
             self.at(self.random.uniform(-FLUSH_MS, 0), partial(self.flush, broker, over_ms))
-            self.at(-1_000, partial(self.poll, broker, over_ms))
+            self.at(-11_900, partial(self.poll, broker, over_ms))
         while self._events:
             self.now, _, happen = heappop(self._events)
             happen()
@@ -255,6 +271,7 @@ class SimulatedGroup:
                         "end": None if is_down else end,
                     }
                 )
+        self._list(broker, None if is_down else list(self.registered[broker]))
         self._polls += 1
         if self.now < over_ms:
             self.after(min(500, over_ms - self.now), partial(self.poll, broker, over_ms))
@@ -267,14 +284,21 @@ class SimulatedGroup:
             {
                 "member": member.number,
                 "incarnation": 1,
-                "subject": "x",
+                "subject": "x:1",
+                "client_id": member.id,
+                "pauses": [
+                    {"from_ns": ns(at_ms), "proven_ns": ns(at_ms + 5), "until_ns": ns(at_ms + for_ms)}
+                    for at_ms, for_ms in member.life.pauses
+                ],
                 "join_start_ns": ns(self.now),
                 "join_end_ns": ns(self.now + 100),
                 "ended": "alive",
             }
         )
         self.after(10_000 + self.wait_ms(), partial(self.tick, member))
-        self.changed()
+        self.after(ROUND_MS, partial(self.round_in_turn, member))
+        for broker in self.script.brokers:
+            self.reach(broker, partial(self.register, broker, member))
 
     def leave(self, member: Member) -> None:
         if not member.is_there:
@@ -287,42 +311,93 @@ class SimulatedGroup:
         member.owned.clear()
         self.show_owned(member, 10)
         self._row_of(member).update(leave_start_ns=ns(began_ms), leave_end_ns=ns(began_ms + 20), ended="left")
-        self.changed()
+        self.unregister(member)
 
     def kill(self, member: Member) -> None:
         member.is_there, member.is_dead = False, True
-        self._row_of(member).update(ended="killed")
+        self._row_of(member).update(ended="killed", killed_ns=ns(self.now))
         for work in member.owned.values():
             work.is_dropped = True
         member.owned.clear()
-        self.changed()
+        self.unregister(member)
 
-    def changed(self) -> None:
-        """Every living member makes a round, each in its own time."""
+    def reach(self, broker: str, happen: Callable[[], None]) -> None:
+        """A broker reads something, if it is down at its heal."""
+        fault = self.script.is_down(broker, self.now)
+        self.at(self.now if fault is None else fault.heal_ms, lambda: self.after(self.random.uniform(1, 100), happen))
+
+    def register(self, broker: str, member: Member) -> None:
+        if member.is_there and member.id not in self.registered[broker]:
+            self.registered[broker].append(member.id)
+            self.notify(broker)
+
+    def unregister(self, member: Member) -> None:
+        for broker in self.script.brokers:
+            self.reach(broker, partial(self.forget, broker, member))
+
+    def forget(self, broker: str, member: Member) -> None:
+        if member.id in self.registered[broker] and not member.is_there:
+            self.registered[broker].remove(member.id)
+            self.notify(broker)
+
+    def notify(self, broker: str) -> None:
+        """Every member that the broker knows makes a round, each in its own time."""
+        for member in self.members:
+            if member.is_there and member.id in self.registered[broker] and self.is_notified(member):
+                self.after(self.random.uniform(100, 1_500), partial(self.round, member))
+
+    def restart(self, broker: str) -> None:
+        """A broker that was killed knows nobody; members connect anew."""
+        self.registered[broker] = []
         for member in self.members:
             if member.is_there:
-                self.after(self.random.uniform(100, 1_500), partial(self.round, member))
+                self.after(self.random.uniform(900, 1_100), partial(self.register, broker, member))
+
+    def round_in_turn(self, member: Member) -> None:
+        if member.is_there:
+            self.round(member)
+            self.after(ROUND_MS + self.wait_ms(), partial(self.round_in_turn, member))
+
+    def is_asleep(self, member: Member, happen: Callable[[], None]) -> bool:
+        """True if the member's process is paused; then this happens when it goes on."""
+        wakes_ms = member.wakes_ms(self.now)
+        if wakes_ms is not None:
+            self.at(wakes_ms + self.random.uniform(0, 20), happen)
+        return wakes_ms is not None
 
     def round(self, member: Member) -> None:
         """A round: queues that are not its share are given up, new ones asked for, one after the other."""
-        if not member.is_there:
+        if not member.is_there or self.is_asleep(member, partial(self.round, member)):
             return
         asked = self.random.choice(self.script.brokers)
         if self.script.is_down(asked, self.now) is not None:
             self.after(3_000 + 20_000, partial(self.round, member))
             return
-        share = self.share(member)
-        for of in [of for of in member.owned if of not in share]:
+        share = [of for kind in ("fed", "retry") for of in self.divide(member, kind, self.ids_of(member, asked))]
+        member.share = frozenset(share)
+        for of in [of for of in member.owned if of not in share and self.gives_up(member, of)]:
             self.give_up(member, of)
         self.take(member, [of for of in share if of not in member.owned])
 
-    def share(self, member: Member) -> list[Queue]:
-        living, brokers = [each for each in self.members if each.is_there], sorted(self.script.brokers)
-        place, (size, more) = living.index(member), divmod(len(brokers), len(living))
-        begin = place * size + min(place, more)
-        return [
-            (kind, broker) for kind in ("fed", "retry") for broker in brokers[begin : begin + size + (place < more)]
-        ]
+    def divide(self, member: Member, kind: str, ids: list[str]) -> list[Queue]:
+        """Return a member's share of a topic, and note how it came about."""
+        topic = Topic(kind, tuple(Place(broker, 0) for broker in self.topic_queues()), self.strategy())
+        share = [(kind, broker) for broker, _ in self.computed(topic, ids, member)]
+        places = [{"broker": broker, "queue_id": 0} for broker, _ in topic.queues]
+        self.rows.allocations.append(
+            {
+                "member": member.number,
+                "number": self.next_number("allocation", member),
+                "incarnation": 1,
+                "at_ns": ns(self.now),
+                "kind": kind,
+                "strategy": topic.strategy,
+                "ids": sorted(ids),
+                "queues": places,
+                "result": [{"broker": broker, "queue_id": 0} for _, broker in share],
+            }
+        )
+        return share
 
     def give_up(self, member: Member, of: Queue) -> None:
         work = member.owned.pop(of)
@@ -331,14 +406,14 @@ class SimulatedGroup:
         self.show_owned(member)
 
     def take(self, member: Member, wanted: list[Queue]) -> None:
-        if not wanted or not member.is_there:
+        if not wanted or not member.is_there or self.is_asleep(member, partial(self.take, member, wanted)):
             return
         of = wanted[0]
         if self.script.is_down(of[1], self.now) is not None:
             self.after(5_000, partial(self.take, member, wanted[1:]))
             self.after(6_000, partial(self.round, member))
             return
-        if of not in member.owned and of in self.share(member):
+        if of not in member.owned and of in member.share:
             stored = self.committed[of]
             first = self.first_offset(of, stored)
             self._offset(member, "query", of, -1 if stored is None else stored)
@@ -360,7 +435,7 @@ class SimulatedGroup:
     # Pulling and calling.
 
     def pull(self, member: Member, work: Working) -> None:
-        if work.is_dropped or member.is_dead:
+        if work.is_dropped or member.is_dead or self.is_asleep(member, partial(self.pull, member, work)):
             return
         fault = self.script.is_down(work.of[1], self.now)
         if fault is not None:
@@ -384,6 +459,8 @@ class SimulatedGroup:
     def call(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
         if work.is_dropped or member.is_dead:
             return
+        if self.is_asleep(member, partial(self.call, member, work, offset, send, times)):
+            return
         fails = self.fails(send, times)
         row = self.deliver(member, work.of, offset, send, times)
         self.after(
@@ -391,7 +468,7 @@ class SimulatedGroup:
         )
 
     def end(self, member: Member, work: Working, offset: int, send: int, times: int, row: Row, fails: bool) -> None:
-        if member.is_dead:
+        if member.is_dead or self.is_asleep(member, partial(self.end, member, work, offset, send, times, row, fails)):
             return
         row |= {"end_ns": ns(self.now), "result": "later" if fails else "success"}
         if fails and self.script.delay_level is not None:
@@ -440,6 +517,8 @@ class SimulatedGroup:
     def finish(self, member: Member, work: Working, offset: int) -> None:
         if work.is_dropped or member.is_dead or offset not in work.waiting:
             return
+        if self.is_asleep(member, partial(self.finish, member, work, offset)):
+            return
         work.waiting.remove(offset)
         assert work.highest is not None
         value = work.waiting[0] if work.waiting else work.highest + 1
@@ -449,7 +528,7 @@ class SimulatedGroup:
     # Committing.
 
     def tick(self, member: Member) -> None:
-        if not member.is_there:
+        if not member.is_there or self.is_asleep(member, partial(self.tick, member)):
             return
         for work in list(member.owned.values()):
             self.commit(member, work)
@@ -463,6 +542,24 @@ class SimulatedGroup:
             self.write(work.of, value)
 
     # Steps that a defective group overrides.
+
+    def ids_of(self, _member: Member, asked: str) -> list[str]:
+        return list(self.registered[asked])
+
+    def topic_queues(self) -> list[str]:
+        return sorted(self.script.brokers)
+
+    def strategy(self) -> str:
+        return "AVG"
+
+    def computed(self, topic: Topic, ids: list[str], member: Member) -> Iterable[Place]:
+        return topic.share(ids, member.id)
+
+    def gives_up(self, _member: Member, _of: Queue) -> bool:
+        return True
+
+    def is_notified(self, _member: Member) -> bool:
+        return True
 
     def fails(self, send: int, times: int) -> bool:
         return send % self.script.fails_every == 0 and times < self.script.tries
@@ -535,6 +632,22 @@ class SimulatedGroup:
                 "broker": of[1],
                 "queue_id": 0,
                 "value": value,
+            }
+        )
+
+    def _list(self, broker: str, ids: list[str] | None) -> None:
+        """The runner asks for ids; an answer that brings nothing new has no row."""
+        if self._listed.get(broker, []) == ids and broker in self._listed:
+            return
+        self._listed[broker] = ids
+        self.rows.listed.append(
+            {
+                "poll": self._polls,
+                "broker": broker,
+                "asked_ns": ns(self.now - 1),
+                "answered_ns": None if ids is None else ns(self.now + 1),
+                "code": 0,
+                "ids": ids or [],
             }
         )
 

@@ -318,6 +318,8 @@ def test_a_start_that_was_repeated_is_not_a_member_that_never_joins() -> None:
         second = group.members[0] | {"incarnation": 2, "join_start_ns": ns(-2_000), "join_end_ns": ns(-1_900)}
         group.members[0] |= {"error": "MQClientException", "leave_start_ns": ns(-2_500), "leave_end_ns": ns(-2_400)}
         group.members.append(second)
+        for row in (*group.calls, *group.owned, *group.offsets, *group.allocations):
+            row["incarnation"] = 2
 
     assert not candidate(joins_again).signatures()
 

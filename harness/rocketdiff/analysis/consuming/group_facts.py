@@ -35,17 +35,18 @@ class GroupFacts(FactCollector):
         observed: str,
         send: int | None = None,
         delivery: Delivery | None = None,
+        member: int | None = None,
         place: str = "",
         figures: Mapping[str, object] | None = None,
     ) -> None:
-        """Note a difference. send: the message it is about, None for none; delivery: the one it was seen at."""
+        """Note a difference. send: the message it is about, None for none; delivery: the one it was seen at; member: its own if None."""
         sides = () if send is None else tuple(self._shown(self._story.groups[arm], send) for arm in Arm)
         self.note(
             DifferenceFact(
                 check=signature.check,
                 signature=signature.text(place),
                 arm=str(group.arm),
-                thread=0 if delivery is None else delivery.member,
+                thread=_member_of(delivery) if member is None else member,
                 send=NO_NUMBER if send is None else send,
                 attempt=None if delivery is None else delivery.number,
                 phase=phase_of(self._story.trace.faults, at_ns),
@@ -78,6 +79,10 @@ class GroupFacts(FactCollector):
             outcome="ok" if each.result is not None and not each.has_failed else "failed",
             reason="" if each.result is None else str(each.result) + " (retry)" * (each.queue.kind is TopicKind.RETRY),
         )
+
+
+def _member_of(delivery: Delivery | None) -> int:
+    return 0 if delivery is None else delivery.member
 
 
 def phase_of(faults: tuple[FaultRecord, ...], at_ns: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
@@ -25,6 +25,9 @@ from rocketdiff.traces.schema import TableName
 FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
 """Results after which a message comes again."""
 
+
+NO_TOPICS = GroupTopics("", "")
+"""Of a run without names of groups."""
 
 NO_OFFSET = -1
 """A broker's answer for a group that has committed nothing."""
@@ -145,8 +148,49 @@ class ReturnedCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """
+    A member's computation of its share of a topic, with the ids and queues that it had.
+
+    queues, result: in the client's order. error: it threw.
+    """
+
+    member: int
+    incarnation: int
+    at_ns: int
+    kind: TopicKind
+    strategy: str
+    ids: tuple[str, ...]
+    queues: tuple[QueueOf, ...]
+    result: tuple[QueueOf, ...]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The ids that a broker listed, with repetitions, from this question on; answered_ns: None without an answer."""
+
+    broker: str
+    asked_ns: int
+    answered_ns: int | None
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Of a member's process. until_ns: None if it was not ended."""
+
+    from_ns: int
+    until_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Life:
-    """One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed."""
+    """
+    One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed.
+
+    joined_ns, left_ns: when the calls to start and to shut down returned. client_id: None if it was not reported.
+    """
 
     member: int
     incarnation: int
@@ -155,6 +199,11 @@ class Life:
     ended: str
     error: str | None
     killed_ns: int | None = None
+    joined_ns: int | None = None
+    left_ns: int | None = None
+    client_id: str | None = None
+    subject: str = ""
+    pauses: tuple[Pause, ...] = ()
 
     @property
     def gone_ns(self) -> int | None:
@@ -173,7 +222,7 @@ class GroupStory:
     One arm's group. No slots, because its views are cached.
 
     fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
-    asked last without an answer.
+    asked last without an answer. rounds, listings: by time.
     """
 
     arm: Arm
@@ -187,6 +236,9 @@ class GroupStory:
     settings: Mapping[str, int | str] = field(default_factory=dict)
     is_orderly: bool = False
     unanswered: frozenset[QueueOf] = frozenset()
+    rounds: tuple[Round, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    topics: GroupTopics = NO_TOPICS
 
     @cached_property
     def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
@@ -330,6 +382,9 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         frozenset(
             queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
         ),
+        tuple(sorted(map(_round, _rows(trace.table(TableName.ALLOCATIONS, arm))), key=lambda each: each.at_ns)),
+        tuple(sorted(map(_listing, _rows(trace.table(TableName.LISTED, arm))), key=lambda each: each.asked_ns)),
+        GroupTopics("" if own is None else own.name, entry.topics.get(arm, "")),
     )
 
 
@@ -465,7 +520,34 @@ def _life(row: dict[str, Any]) -> Life:
         row["ended"],
         row["error"],
         row.get("killed_ns"),
+        row["join_end_ns"],
+        row["leave_end_ns"],
+        row["client_id"],
+        row["subject"],
+        tuple(Pause(each["from_ns"], each["until_ns"]) for each in row.get("pauses") or ()),
     )
+
+
+def _round(row: dict[str, Any]) -> Round:
+    kind = TopicKind(row["kind"])
+    queues, result = (
+        tuple(QueueOf(kind, each["broker"], each["queue_id"]) for each in row[name]) for name in ("queues", "result")
+    )
+    return Round(
+        row["member"],
+        row["incarnation"],
+        row["at_ns"],
+        kind,
+        row["strategy"],
+        tuple(row["ids"]),
+        queues,
+        result,
+        row["error"],
+    )
+
+
+def _listing(row: dict[str, Any]) -> Listing:
+    return Listing(row["broker"], row["asked_ns"], row["answered_ns"], tuple(row["ids"]))
 
 
 def _queue(row: Mapping[str, Any]) -> QueueOf:

@@ -98,7 +98,7 @@ BEHAVIOURS = {
             ("outcomes", "queue-choice", "attempts", "loss"),
         ),
         Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
-        _later("F2", "consuming: allocation of queues"),
+        Behaviour("F2", "consuming: allocation of queues", ("allocation",)),
         _later("F3", "consuming: clustering and broadcasting"),
         _later("F4", "consuming: order"),
         Behaviour("F5", "consuming: retries", ("retries",)),

@@ -219,6 +219,13 @@ CHECKS = {
             role=ClientRole.CONSUMER,
         ),
         Check(
+            "allocation",
+            "Each member takes the share of the queues that the rules give it, and each queue has one owner.",
+            Concern.QUEUES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "resume-time",
             "The first message after a fault of its broker comes as soon as the other group's, within the margin.",
             Concern.WAITING,

@@ -404,6 +404,40 @@ NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of
 NEVER_SETTLED = Signature(
     "allocation.never-settled", "protocol", "the queues of {subject}'s group never settle, while {baseline}'s do"
 )
+OTHER_RESULT = Signature(
+    "allocation.other-result",
+    "allocation",
+    "a member of {subject} computes another share of the queues than the rules say",
+)
+OTHER_IDS = Signature(
+    "allocation.other-ids",
+    "allocation",
+    "a member of {subject} divides the queues among other members than its group has",
+)
+OTHER_QUEUES = Signature(
+    "allocation.other-queues", "allocation", "a member of {subject} divides other queues than its topic has"
+)
+NO_OWNER = Signature(
+    "allocation.no-owner", "allocation", "no member of {subject} works on a queue for longer than the rules allow"
+)
+TWO_OWNERS = Signature(
+    "allocation.two-owners", "allocation", "two members of {subject} work on one queue for longer than the rules allow"
+)
+OTHER_OWNER = Signature(
+    "allocation.other-owner",
+    "allocation",
+    "a member of {subject} works on a queue that the rules give to another member",
+)
+LATE_ROUND = Signature(
+    "allocation.late-round",
+    "allocation",
+    "a member of {subject} goes by an old list of members for longer than the rules allow",
+)
+IDLE_MEMBER_CONSUMES = Signature(
+    "allocation.idle-member-consumes",
+    "allocation",
+    "a member of {subject} that has no share of the queues gets messages",
+)
 LATER_IN_CALM = Signature(
     "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
 )

@@ -5,8 +5,8 @@ Each function is a row of the table of windows, with its differences between rel
 a caller adds what a busy machine may take (``MARGIN_NS``).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
 from rocketdiff.core.errors import UsageError
@@ -79,6 +79,28 @@ class Windows:
             ns("pull_time_delay_when_exception_ms", rules.pull_failure_delay_ms),
             ns("rebalance_min_interval_ms", rules.round_min_interval_ms) if rules.round_min_interval_ms else 0,
         )
+
+    @classmethod
+    def widest(cls, windows: Iterable[Self]) -> Self:
+        """Return the longest times of several releases: those of a group whose members differ."""
+        first, *others = windows
+        for each in others:
+            rules = replace(
+                first.rules,
+                first_pull_delay_ms=max(first.rules.first_pull_delay_ms, each.rules.first_pull_delay_ms),
+                round_min_interval_ms=max(first.rules.round_min_interval_ms, each.rules.round_min_interval_ms),
+                pull_failure_delay_ms=max(first.rules.pull_failure_delay_ms, each.rules.pull_failure_delay_ms),
+                beats_on_connect=first.rules.beats_on_connect and each.rules.beats_on_connect,
+            )
+            first = cls(
+                rules,
+                max(first.heartbeat_ns, each.heartbeat_ns),
+                max(first.route_poll_ns, each.route_poll_ns),
+                max(first.round_ns, each.round_ns),
+                max(first.pull_failure_ns, each.pull_failure_ns),
+                max(first.round_min_ns, each.round_min_ns),
+            )
+        return first
 
     def first_delivery(self) -> int:
         """

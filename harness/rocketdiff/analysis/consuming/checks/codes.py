@@ -1,6 +1,14 @@
 """The checks about groups of consumers, in the order of evidence."""
 
-from rocketdiff.analysis.consuming.checks import consumption, delivered, offsets, redelivery, resume_time, retries
+from rocketdiff.analysis.consuming.checks import (
+    allocation,
+    consumption,
+    delivered,
+    offsets,
+    redelivery,
+    resume_time,
+    retries,
+)
 from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 
 CONSUMING_CODES: tuple[GroupCheck, ...] = (
@@ -8,6 +16,7 @@ CONSUMING_CODES: tuple[GroupCheck, ...] = (
     redelivery.CODE,
     retries.CODE,
     offsets.CODE,
+    allocation.CODE,
     resume_time.CODE,
     consumption.CODE,
 )

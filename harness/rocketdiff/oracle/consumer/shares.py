@@ -1,0 +1,34 @@
+"""
+Who works on which queue by the rules: each member's share of a topic, given the ids that the group's members see.
+
+Ids may repeat: then the shares of the repeated places belong to nobody.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with its queues, and the strategy, by the name that clients report, that divides them."""
+
+    name: str
+    queues: tuple[Queue, ...]
+    strategy: str
+
+    @property
+    def is_known(self) -> bool:
+        """True if the rules have the strategy."""
+        return self.strategy in STRATEGIES
+
+    def share(self, ids: Iterable[str], own: str) -> tuple[Queue, ...]:
+        """Return the share of the member ``own``, in the order of the queues; ids, queues: in any order."""
+        strategy = STRATEGIES[self.strategy]
+        return strategy(self.name, in_java_order(self.queues), ids_in_java_order(ids), own)
+
+    def owners(self, ids: Collection[str]) -> Mapping[Queue, str]:
+        """Return the owner of each queue that has one."""
+        return {queue: one for one in set(ids) for queue in self.share(ids, one)}
