@@ -82,7 +82,7 @@ BEHAVIOURS = {
         _simulated("D1", "retry with fault latency on, up to 4.7.1"),
         _simulated("D2", "retry with fault latency on, from 4.8.0"),
         _simulated("D3", "both generations of that rule side by side"),
-        _later("E1", "every name server is told of every broker"),
+        Behaviour("E1", "every name server is told of every broker", ("delivered",)),
         Behaviour("E2", "sends go on without a name server", ("outcomes", "attempts", "error-kind", "loss")),
         _later("E3", "topics made by the first send"),
         Behaviour(
@@ -99,7 +99,7 @@ BEHAVIOURS = {
         ),
         Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
         Behaviour("F2", "consuming: allocation of queues", ("allocation",)),
-        _later("F3", "consuming: clustering and broadcasting"),
+        Behaviour("F3", "consuming: clustering and broadcasting", ("delivered",)),
         _later("F4", "consuming: order"),
         Behaviour("F5", "consuming: retries", ("retries",)),
         _later("F6", "consuming: backlog"),
