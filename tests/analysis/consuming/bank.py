@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from rocketdiff.oracle.consumer.shares import Topic
-from rocketmq_reference.rules.client.publish import Queue as Place
+from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.simulated_group import (
     Fault,
     Life,
@@ -267,7 +266,7 @@ class TakesAnothersShare(SimulatedGroup):
         others = sorted(ids)
         if member.id not in others:
             return ()
-        return topic.share(ids, others[(others.index(member.id) + 1) % len(others)])
+        return topic.share(ids, others[(others.index(member.id) + 1) % len(others)]) or ()
 
 
 class DividesByCircle(SimulatedGroup):

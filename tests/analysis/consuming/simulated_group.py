@@ -15,8 +15,7 @@ from random import Random
 from typing import Any
 
 from rocketdiff.core.sends.message import delay_s
-from rocketdiff.oracle.consumer.shares import Topic
-from rocketmq_reference.rules.client.publish import Queue as Place
+from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import Group, Row, Story, client_id, fault_row, ns, wall
 
 Queue = tuple[str, str]
@@ -381,7 +380,7 @@ class SimulatedGroup:
 
     def divide(self, member: Member, kind: str, ids: list[str]) -> list[Queue]:
         """Return a member's share of a topic, and note how it came about."""
-        topic = Topic(kind, tuple(Place(broker, 0) for broker in self.topic_queues()), self.strategy())
+        topic = Topic(kind, tuple((broker, 0) for broker in self.topic_queues()), self.strategy())
         share = [(kind, broker) for broker, _ in self.computed(topic, ids, member)]
         places = [{"broker": broker, "queue_id": 0} for broker, _ in topic.queues]
         self.rows.allocations.append(
@@ -553,7 +552,7 @@ class SimulatedGroup:
         return "AVG"
 
     def computed(self, topic: Topic, ids: list[str], member: Member) -> Iterable[Place]:
-        return topic.share(ids, member.id)
+        return topic.share(ids, member.id) or ()
 
     def gives_up(self, _member: Member, _of: Queue) -> bool:
         return True

@@ -10,8 +10,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Que
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.units import NS_PER_S
-from rocketdiff.oracle.consumer.shares import Topic
-from rocketmq_reference.rules.client.publish import Queue
+from rocketdiff.oracle.consumer.shares import Place, Topic
 
 FLICKER_NS = NS_PER_S
 """A client may give a queue up and take it again in one round, and an offset query that fails is repeated a second later."""
@@ -85,7 +84,7 @@ class Owners:
             for since_ns, until_ns in self.settled
         )
 
-    def _wrong(self, queue: QueueOf, place: Queue, owners: "_Expected") -> Iterator[Stretch]:
+    def _wrong(self, queue: QueueOf, place: Place, owners: "_Expected") -> Iterator[Stretch]:
         tenures = self._group.tenures_of(queue)
         edges = self._edges(at_ns for each in tenures for at_ns in (each.from_ns, each.until_ns))
         parts = [self._stretch(queue, span, owners.at(span[0]).get(place)) for span in pairwise(edges)]
@@ -155,9 +154,9 @@ class _Expected:
 
     def __init__(self, membership: Membership, topic: Topic) -> None:
         self._membership, self._topic = membership, topic
-        self._known: dict[tuple[Life, ...], Mapping[Queue, Life]] = {}
+        self._known: dict[tuple[Life, ...], Mapping[Place, Life]] = {}
 
-    def at(self, at_ns: int) -> Mapping[Queue, Life]:
+    def at(self, at_ns: int) -> Mapping[Place, Life]:
         """Return owners by queue; none if an id is unknown."""
         living = self._membership.living_at(at_ns)
         if living not in self._known:
@@ -179,15 +178,12 @@ def topics_of(story: CaseStory, group: GroupStory) -> Mapping[TopicKind, Topic]:
     topics = {
         TopicKind.FED: Topic(
             group.topics.fed,
-            tuple(Queue(broker, number) for broker in brokers for number in range(entry.queues_per_broker)),
+            tuple((broker, number) for broker in brokers for number in range(entry.queues_per_broker)),
             strategy,
         ),
-        TopicKind.RETRY: Topic(group.topics.retry, tuple(Queue(broker, 0) for broker in brokers), strategy),
+        TopicKind.RETRY: Topic(group.topics.retry, tuple((broker, 0) for broker in brokers), strategy),
     }
-    seen = {
-        kind: {Queue(*queue[1:]) for each in group.rounds if each.kind is kind for queue in each.queues}
-        for kind in topics
-    }
+    seen = {kind: {queue[1:] for each in group.rounds if each.kind is kind for queue in each.queues} for kind in topics}
     return {
         kind: topic
         for kind, topic in topics.items()

@@ -8,7 +8,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
+from rocketmq_reference.rules.consumer.allocation import (
+    STRATEGIES,
+    AllocationError,
+    ids_in_java_order,
+    in_java_order,
+)
+
+Place = tuple[str, int]
+"""Broker and queue id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +24,7 @@ class Topic:
     """A topic with its queues, and the strategy, by the name that clients report, that divides them."""
 
     name: str
-    queues: tuple[Queue, ...]
+    queues: tuple[Place, ...]
     strategy: str
 
     @property
@@ -24,11 +32,14 @@ class Topic:
         """True if the rules have the strategy."""
         return self.strategy in STRATEGIES
 
-    def share(self, ids: Iterable[str], own: str) -> tuple[Queue, ...]:
-        """Return the share of the member ``own``, in the order of the queues; ids, queues: in any order."""
-        strategy = STRATEGIES[self.strategy]
-        return strategy(self.name, in_java_order(self.queues), ids_in_java_order(ids), own)
+    def share(self, ids: Iterable[str], own: str) -> tuple[Place, ...] | None:
+        """Return the share of the member ``own``, None if it throws; ids, queues: in any order."""
+        queues = in_java_order(Queue(*queue) for queue in self.queues)
+        try:
+            return tuple(STRATEGIES[self.strategy](self.name, queues, ids_in_java_order(ids), own))
+        except AllocationError:  # ids or queues are lacking
+            return None
 
-    def owners(self, ids: Collection[str]) -> Mapping[Queue, str]:
+    def owners(self, ids: Collection[str]) -> Mapping[Place, str]:
         """Return the owner of each queue that has one."""
-        return {queue: one for one in set(ids) for queue in self.share(ids, one)}
+        return {queue: one for one in set(ids) for queue in self.share(ids, one) or ()}

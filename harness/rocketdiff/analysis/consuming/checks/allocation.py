@@ -38,8 +38,6 @@ from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.shares import Topic
 from rocketdiff.oracle.consumer.windows import MARGIN_NS
-from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.consumer.allocation import AllocationError
 
 NAME = "allocation"
 
@@ -82,7 +80,7 @@ class _Rounds:
         self._judge_queues(round_)
         self._judge_ids(round_)
         own = self._ids.get((round_.member, round_.incarnation))
-        queues = tuple(Queue(each.broker, each.queue_id) for each in round_.queues)
+        queues = tuple((each.broker, each.queue_id) for each in round_.queues)
         topics = self._group.topics
         name = topics.fed if round_.kind is TopicKind.FED else topics.retry
         topic = Topic(name, queues, self._strategy)
@@ -92,12 +90,12 @@ class _Rounds:
         if round_.strategy != self._strategy:
             self._differ(OTHER_RESULT, round_, f"the strategy {self._strategy}", round_.strategy)
             return
-        try:
-            share = [QueueOf(round_.kind, *queue) for queue in topic.share(round_.ids, own)]
-        except AllocationError as error:  # queues or ids are lacking, and its round is one without a result
+        computed = topic.share(round_.ids, own)
+        if computed is None:
             if round_.error is None:
-                self._differ(OTHER_RESULT, round_, str(error), queues_in_words(round_.result))
+                self._differ(OTHER_RESULT, round_, "no result, as ids or queues lack", queues_in_words(round_.result))
             return
+        share = [QueueOf(round_.kind, *queue) for queue in computed]
         if round_.error is not None or sorted(round_.result) != sorted(share):
             among = f"among {members_in_words(self._group, round_.ids)}"
             seen = round_.error or queues_in_words(round_.result)
