@@ -9,7 +9,18 @@ from rocketdiff.cli.app import guarded
 
 def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
     """Two very different releases agree with the reference at every depth."""
-    arguments = ["--release", "4.7.1,5.3.3", "--decisions", "300", "--sends", "150", "--seed", "5"]
+    arguments = [
+        "--release",
+        "4.7.1,5.3.3",
+        "--decisions",
+        "300",
+        "--sends",
+        "150",
+        "--allocations",
+        "50",
+        "--seed",
+        "5",
+    ]
     assert guarded(["fuzz", *arguments]) == 0
     summary = capsys.readouterr().out.splitlines()[-1]
     assert summary.startswith("FUZZ clean releases=2 decisions=")

@@ -9,19 +9,18 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.script import Depth, depth_of, parse_script
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 SEEDS = range(60)
 
 
-@pytest.mark.parametrize("depth", SENDING_DEPTHS)
+@pytest.mark.parametrize("depth", list(Depth))
 def test_every_generated_script_is_accepted(depth: str) -> None:
     """The format accepts every generated script at its depth."""
     for seed in SEEDS:
         assert depth_of(parse_script(generate(depth, seed), f"{depth}-{seed}")) is Depth(depth)
 
 
-@pytest.mark.parametrize("depth", SENDING_DEPTHS)
+@pytest.mark.parametrize("depth", list(Depth))
 def test_a_seed_is_a_script(depth: str) -> None:
     """Each seed has its own script, always the same."""
     texts = [json.dumps(generate(depth, seed)) for seed in SEEDS]
@@ -30,7 +29,8 @@ def test_a_seed_is_a_script(depth: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("depth", "fewest", "most"), [("selection", 80, 300), ("send-loop", 40, 90), ("remoting", 20, 50)]
+    ("depth", "fewest", "most"),
+    [("selection", 80, 300), ("send-loop", 40, 90), ("remoting", 20, 50), ("allocation", 10, 95)],
 )
 def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> None:
     """Scripts are long enough to find something, short enough for a local difference."""
@@ -42,14 +42,26 @@ def test_every_kind_of_step_occurs() -> None:
     """The generators together write every kind of step."""
     kinds = {
         part["do"]
-        for depth in SENDING_DEPTHS
+        for depth in list(Depth)
         for seed in SEEDS
         for step in generate(depth, seed)["steps"]
         for part in [step, *(entry["action"] for entry in step.get("entries", ()))]
     }
     assert kinds == {
         *("update", "select", "advance", "index", "worst_index", "dump", "route", "poll_routes"),
-        *("send", "broker", "name_server", "timeline", "kill", "restart", "pause", "resume", "close", "heartbeat"),
+        *(
+            "allocate",
+            "send",
+            "broker",
+            "name_server",
+            "timeline",
+            "kill",
+            "restart",
+            "pause",
+            "resume",
+            "close",
+            "heartbeat",
+        ),
     }
 
 

@@ -64,8 +64,7 @@ def _standard_scripts() -> Iterator[Question]:
 def is_answered(question: Question) -> bool:
     try:
         reference: Any = importlib.import_module("rocketdiff.simulation.virtual")
-        dialects: Any = importlib.import_module("rocketmq_reference.dialects")
-        dialect = dialects.dialect_of(question.release)
+        dialect = reference.dialect_for(question.script, question.release)
         lines = reference.run_reference(dialect, question.name, question.script, trace=question.is_traced)
     except Exception:  # noqa: BLE001 - a mutant may raise anything, which counts as noticed
         return False

@@ -20,6 +20,7 @@ from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden, load_golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard
+from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
 
@@ -204,7 +205,7 @@ def _coverage(trials: tuple[Trial, ...]) -> Coverage:
 
 
 def _known() -> GoldenAnswers:
-    return GoldenAnswers(load_standard(), load_golden())
+    return GoldenAnswers([script for script in load_standard() if script.depth in SENDING_DEPTHS], load_golden())
 
 
 def _explaining(contradictions: Mapping[str, Contradiction | None]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from rocketdiff.simulation.comparison.difference import AnswerDifference, first_
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.java_host.host import Job, require_release
 from rocketdiff.simulation.script.model import NamedScript
-from rocketdiff.simulation.virtual import run_reference
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 from rocketdiff.subjects.kind import LabHost
 from rocketdiff.subjects.registry import KINDS, lab_host_of
 from rocketmq_reference.dialects import dialect_of
@@ -96,4 +96,4 @@ def _are_builds_of_one_dialect(left: SubjectId, right: SubjectId) -> bool:
 
 
 def _by_reference(subject: SubjectId, script: NamedScript, *, trace: bool) -> list[str]:
-    return run_reference(dialect_of(subject.release), script.name, script.script, trace=trace)
+    return run_reference(dialect_for(script.script, subject.release), script.name, script.script, trace=trace)

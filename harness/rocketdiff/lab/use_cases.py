@@ -13,7 +13,7 @@ from rocketdiff.core.subject import STANDARD
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.digest_store import DigestStore
 from rocketdiff.lab.history.execution_cache import Executions, ReferenceRunner
-from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
+from rocketdiff.lab.history.groups import GroupsReport, corpus_of, groups_report
 from rocketdiff.lab.history.lineage import Way, require_client, way
 from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
 from rocketdiff.lab.scenario_scripts import simulated_scenarios
@@ -47,22 +47,24 @@ def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executi
             yield Executions(host, store, java_fingerprint, golden_lines(), on_progress)
 
 
-def corpus(depth: Depth) -> Corpus:
-    """Return all scripts of a depth and of shallower ones."""
-    return corpus_up_to(depth, load_standard(), load_golden())
+def corpus(depths: Sequence[Depth]) -> Corpus:
+    """Return all scripts of the depths."""
+    return corpus_of(depths, load_standard(), load_golden())
 
 
-def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tuple[Way, tuple[EdgeChanges, ...]]:
+def changes_between(
+    before: str, after: str, depths: Sequence[Depth], *, fresh: bool
+) -> tuple[Way, tuple[EdgeChanges, ...]]:
     """Return the way between two releases and the changes on it."""
     path = way(before, after)
     if before == after:
         raise UsageError("two releases", seen=f"the same release, {before}")
     with executions(fresh=fresh) as executed:
-        return path, changelog(executed, corpus(depth), path)
+        return path, changelog(executed, corpus(depths), path)
 
 
 def differences_between(
-    before: str, after: str, documents: Sequence[Document], depth: Depth, *, fresh: bool
+    before: str, after: str, documents: Sequence[Document], depths: Sequence[Depth], *, fresh: bool
 ) -> Upgrade:
     """Return the differences of an upgrade, in virtual time and in judged runs of both releases."""
     if before == after:
@@ -70,7 +72,7 @@ def differences_between(
     for release in (before, after):
         require_client(release)
     with executions(fresh=fresh) as executed:
-        return upgrade(executed, corpus(depth), before, after, documents)
+        return upgrade(executed, corpus(depths), before, after, documents)
 
 
 def all_groups(
@@ -82,7 +84,7 @@ def all_groups(
     builds: labels of builds to place among the published releases; UsageError for an unknown label.
     """
     releases = tuple(dict.fromkeys((*client_releases(), *map(require_client, builds))))
-    asked = corpus(depths[-1])
+    asked = corpus(depths)
     with executions(fresh=fresh) as executed:
         report = groups_report(executed, asked, depths, releases)
         return report, rule_rows(executed, load_standard(), asked.golden, client_releases())

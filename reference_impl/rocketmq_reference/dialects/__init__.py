@@ -2,13 +2,16 @@
 
 from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, compose, dialect_of, releases_of
 from rocketmq_reference.dialects.consumer import consumer_rules_of
+from rocketmq_reference.dialects.consumers import CONSUMER_DIALECTS, consumer_dialect_of
 from rocketmq_reference.dialects.flatten import Rule, difference, differing, exchanged, flatten, rules_of
 
 __all__ = [
+    "CONSUMER_DIALECTS",
     "DIALECTS",
     "RELEASES",
     "Rule",
     "compose",
+    "consumer_dialect_of",
     "consumer_rules_of",
     "dialect_of",
     "difference",

@@ -14,7 +14,7 @@ from rocketmq_reference.dialects.generation import Generation, Rules
 from rocketmq_reference.dialects.messages import MESSAGES, PREVIEW_MESSAGES
 from rocketmq_reference.dialects.producer import PRODUCER
 from rocketmq_reference.rules.client.client_rules import ClientRules
-from rocketmq_reference.rules.dialect import Dialect, Releases
+from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect, Releases
 from rocketmq_reference.rules.producer.message_rules import MessageRules
 from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
@@ -30,7 +30,7 @@ RELEASES: tuple[str, ...] = tuple(_LINE.split())
 _PREVIEWS = {"5.0.0-PREVIEW": "4.9.0", "5.0.0-ALPHA": "4.9.3"}
 
 
-def releases_of(ranged: Dialect | Generation[Any]) -> tuple[str, ...]:
+def releases_of(ranged: Dialect | ConsumerDialect | Generation[Any]) -> tuple[str, ...]:
     """Return the releases in the range of a dialect or generation."""
     releases = ranged.releases
     return RELEASES[RELEASES.index(releases.first) : RELEASES.index(releases.last) + 1]

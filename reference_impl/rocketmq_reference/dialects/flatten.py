@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect
 
-_PARTS = tuple(field.name for field in fields(Dialect) if field.name not in {"name", "releases", "parent"})
+AnyDialect = TypeVar("AnyDialect", bound=Dialect | ConsumerDialect)
+"""Of one role."""
+
+_LABELS = {"name", "releases", "parent"}
 
 
 class Rule(NamedTuple):
@@ -29,30 +32,31 @@ class Rule(NamedTuple):
         return str(getattr(self.value, "__name__", self.value))
 
 
-def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
+def rules_of(dialect: Dialect | ConsumerDialect) -> tuple[Rule, ...]:
     """Return every behavioural field."""
-    return tuple(rule for part in _PARTS for rule in _rules((part,), getattr(dialect, part)))
+    parts = (field.name for field in fields(dialect) if field.name not in _LABELS)
+    return tuple(rule for part in parts for rule in _rules((part,), getattr(dialect, part)))
 
 
-def flatten(dialect: Dialect) -> dict[str, str]:
+def flatten(dialect: Dialect | ConsumerDialect) -> dict[str, str]:
     """Return every behavioural field as text, by its dotted name."""
     return {rule.name: rule.text for rule in rules_of(dialect)}
 
 
-def difference(one: Dialect, other: Dialect) -> dict[str, tuple[str, str]]:
+def difference(one: AnyDialect, other: AnyDialect) -> dict[str, tuple[str, str]]:
     """Return the fields in which two dialects differ: dotted name → (value in the first, value in the second)."""
     return {left.name: (left.text, right.text) for left, right in differing(one, other)}
 
 
-def differing(one: Dialect, other: Dialect) -> tuple[tuple[Rule, Rule], ...]:
+def differing(one: AnyDialect, other: AnyDialect) -> tuple[tuple[Rule, Rule], ...]:
     """Return the fields in which two dialects differ, as in the first and as in the second."""
     pairs = zip(rules_of(one), rules_of(other), strict=True)
     return tuple((left, right) for left, right in pairs if left.value != right.value)
 
 
-def exchanged(dialect: Dialect, rule: Rule) -> Dialect:
+def exchanged(dialect: AnyDialect, rule: Rule) -> AnyDialect:
     """Return the dialect with one field as in the rule."""
-    changed: Dialect = _with(dialect, rule.path, rule.value)
+    changed: AnyDialect = _with(dialect, rule.path, rule.value)
     return changed
 
 

@@ -7,6 +7,8 @@ The values, one per behaviour range, are composed in rocketmq_reference.dialects
 from dataclasses import dataclass
 
 from rocketmq_reference.rules.client.client_rules import ClientRules
+from rocketmq_reference.rules.consumer.allocation_rules import AllocationRules
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.producer.message_rules import MessageRules
 from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
@@ -33,3 +35,13 @@ class Dialect:
     producer: ProducerRules
     client: ClientRules
     messages: MessageRules
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerDialect:
+    """One behaviour range of the Java client as a consumer, which is not one of it as a producer."""
+
+    name: str
+    releases: Releases
+    consumer: ConsumerRules
+    allocation: AllocationRules

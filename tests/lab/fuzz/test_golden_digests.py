@@ -26,8 +26,7 @@ from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.fingerprints import artifacts_fingerprint
 from rocketdiff.simulation.java_host import JavaHost, Job
 from rocketdiff.simulation.script import Depth
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 
 CHECK = "python -m rocketdiff.lab.fuzz.golden_digests --check"
 RELEASES = client_releases()
@@ -42,7 +41,7 @@ def first_difference_of(wrong: Sequence[tuple[str, str]], as_release: str | None
     """Return the names and the first differing line; a digest has none, so the classes run again."""
     name, release = wrong[0]
     script = next(golden for golden in load_golden_digests() if golden.name == name).script()
-    ours = run_reference(dialect_of(as_release or release), name, script, trace=True)
+    ours = run_reference(dialect_for(script, as_release or release), name, script, trace=True)
     with JavaHost() as host:
         (finished,) = host.finish_all([Job(release, name, script, trace=True)])
     pairs = enumerate(zip_longest(ours, finished.lines), start=1)

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from rocketdiff.core.resources import resource
+from rocketdiff.lab.fuzz.differences import behaviours
 from rocketdiff.lab.fuzz.golden_digests import load_golden_digests
 from rocketdiff.lab.history.execution_cache import Executions
-from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
+from rocketdiff.lab.history.groups import GroupsReport, corpus_of, groups_report
 from rocketdiff.lab.history.groups_page import markdown
 from rocketdiff.lab.history.rule_table import rule_rows
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.files import load_golden
-from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.golden.standard import depths_up_to, load_standard
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import Depth
 from rocketmq_reference.dialects import dialect_of
@@ -49,7 +50,7 @@ GOLDEN = Executions(GoldenRunner(), ForgetfulStore(), lambda release: release)
 
 @pytest.fixture(scope="module")
 def report() -> GroupsReport:
-    corpus = corpus_up_to(Depth.REMOTING, load_standard(), load_golden())
+    corpus = corpus_of(list(Depth), load_standard(), load_golden())
     return groups_report(GOLDEN, corpus, list(Depth), client_releases())
 
 
@@ -66,11 +67,19 @@ def test_ten_groups_choose_queues_alike(report: GroupsReport) -> None:
 
 
 def test_each_dialect_is_a_group(report: GroupsReport) -> None:
-    """At the deepest depth each group is one dialect of the reference."""
+    """At the deepest depth of producers each group is one dialect of the reference."""
+    deepest = next(each for each in report.groupings if each.depth is Depth.REMOTING)
     dialects: dict[Dialect, list[str]] = {}
     for release in client_releases():
         dialects.setdefault(dialect_of(release), []).append(release)
-    assert [list(group.releases) for group in report.groupings[-1].groups] == list(dialects.values())
+    assert [list(group.releases) for group in deepest.groups] == list(dialects.values())
+
+
+def test_each_range_of_allocation_is_a_group(report: GroupsReport) -> None:
+    """Releases allocate alike where the rules do."""
+    allocating = next(each for each in report.groupings if each.depth is Depth.ALLOCATION)
+    ranges = [each.releases for each in behaviours(client_releases(), Depth.ALLOCATION)]
+    assert [group.releases for group in allocating.groups] == ranges
 
 
 def test_every_change_has_words(report: GroupsReport) -> None:
@@ -82,10 +91,9 @@ def test_every_change_has_words(report: GroupsReport) -> None:
 
 def test_no_random_script_divides_a_group(report: GroupsReport) -> None:
     """Random scripts, by their golden digests, divide no group."""
-    order = list(Depth)
     for grouping in report.groupings:
-        scripts = [one for one in load_golden_digests() if order.index(one.depth) <= order.index(grouping.depth)]
-        assert len(scripts) >= 48
+        scripts = [one for one in load_golden_digests() if one.depth in depths_up_to(grouping.depth)]
+        assert len(scripts) >= 40
         for group in grouping.groups:
             divided = [one.name for one in scripts if len({one.answers[release] for release in group.releases}) > 1]
             assert divided == [], group

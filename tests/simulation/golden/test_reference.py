@@ -9,8 +9,7 @@ from rocketdiff.simulation.comparison import first_difference
 from rocketdiff.simulation.golden.files import load_golden
 from rocketdiff.simulation.golden.standard import StandardScript, load_standard
 from rocketdiff.simulation.golden.wording import difference_words
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 
 
 @pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)
@@ -22,7 +21,7 @@ def test_the_reference_answers_as_the_classes_do(one: StandardScript) -> None:
     for release in client_releases():
         group = golden.of(release)
         assert group is not None
-        difference = first_difference(one.name, group.lines, answer(dialect_of(release)))
+        difference = first_difference(one.name, group.lines, answer(dialect_for(one.script, release)))
         if difference is not None:
             differences.append(f"{release}: {difference_words(difference)}")
     assert differences == []

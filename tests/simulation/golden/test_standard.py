@@ -11,6 +11,7 @@ from rocketdiff.core.resources import resource
 from rocketdiff.simulation.golden.files import load_golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard, read_standard, up_to
 from rocketdiff.simulation.script import Depth, parse_script, to_dict
+from rocketdiff.simulation.script.roles import ROLE_DEPTHS
 
 ROWS = (
     *(f"A{number}" for number in range(1, 6)),
@@ -72,10 +73,13 @@ def test_scripts_that_follow_form_no_circle() -> None:
 
 
 def test_the_set_of_a_depth_includes_shallower_ones() -> None:
-    """The set of a depth includes those of shallower depths."""
-    sizes = [len(up_to(depth, load_standard())) for depth in Depth]
-    assert sizes == sorted(set(sizes))
-    assert sizes[-1] == len(load_standard())
+    """The set of a depth includes those of shallower depths of its role, and no others."""
+    deepest = 0
+    for depths in ROLE_DEPTHS.values():
+        sizes = [len(up_to(depth, load_standard())) for depth in depths.order]
+        assert sizes == sorted(set(sizes))
+        deepest += sizes[-1]
+    assert deepest == len(load_standard())
 
 
 def read(folder: Path, words: str) -> tuple[StandardScript, ...]:

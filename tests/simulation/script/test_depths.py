@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.simulation.script import depth_of, least_depth, parse_script
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.script import Depth, depth_of, least_depth, parse_script
+from rocketdiff.simulation.script.depths import depths_named
 
 
 def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
@@ -58,6 +60,33 @@ def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
 def test_each_step_has_a_least_depth(step: dict[str, Any], least: str) -> None:
     """A script has the depth of its deepest step."""
     assert depths(step) == depths({"do": "select"}, step, {"do": "select"}) == (least, least)
+
+
+ALLOCATE = {"do": "allocate", "strategy": "AVG", "ids": ["c1"], "own": "c1"}
+
+
+def test_allocations_need_no_client() -> None:
+    """Routes and time have an effect on allocations."""
+    steps = ({"do": "route", "route": None}, {"do": "advance", "ms": 1}, {"do": "dump", "parts": ["clock"]})
+    assert depths(ALLOCATE, *steps) == ("allocation", "allocation")
+
+
+@pytest.mark.parametrize("other", [{"do": "send"}, {"do": "kill", "broker": "a"}, {"do": "dump", "parts": ["index"]}])
+def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) -> None:
+    """A script of allocations has no steps of producers and no faults."""
+    with pytest.raises(UsageError, match="steps that act on allocation"):
+        depths(ALLOCATE, other)
+
+
+def test_a_depth_belongs_to_a_role() -> None:
+    """A role has its depths, down to the one that is named."""
+    assert depths_named(None, "consumer") == (Depth.ALLOCATION,)
+    assert depths_named("send-loop", "both") == (Depth.SELECTION, Depth.SEND_LOOP)
+    assert depths_named(None, "both") == tuple(Depth)
+    with pytest.raises(UsageError, match="--role consumer"):
+        depths_named("allocation", "producer")
+    with pytest.raises(UsageError, match="producer, consumer or both"):
+        depths_named(None, "broker")
 
 
 def test_a_script_without_steps_needs_the_least() -> None:

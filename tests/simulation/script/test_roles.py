@@ -7,7 +7,7 @@ from rocketdiff.simulation.script import Depth, parse_script
 from rocketdiff.simulation.script.model import Step, Timeline
 from rocketdiff.simulation.script.roles import ROLE_DEPTHS, ROLE_STEPS, role_of
 from rocketdiff.simulation.script.steps.environment import EnvironmentStep
-from rocketdiff.simulation.virtual.run import ROLE_SESSIONS
+from rocketdiff.simulation.virtual.run import ROLE_DIALECTS, ROLE_SESSIONS
 
 
 def test_each_step_is_of_the_environment_or_of_one_role() -> None:
@@ -19,9 +19,9 @@ def test_each_step_is_of_the_environment_or_of_one_role() -> None:
 
 
 def test_each_role_has_steps_depths_and_a_session() -> None:
-    """Producers can be scripted, consumers not yet; every depth belongs to a role."""
-    assert set(ROLE_STEPS) == set(ROLE_DEPTHS) == set(ROLE_SESSIONS) == {ClientRole.PRODUCER}
-    assert {depth for depths in ROLE_DEPTHS.values() for depth in depths.order} == set(Depth)
+    """Every role can be scripted and has a dialect for each release; every depth belongs to one role."""
+    assert set(ROLE_STEPS) == set(ROLE_DEPTHS) == set(ROLE_SESSIONS) == set(ROLE_DIALECTS) == set(ClientRole)
+    assert sorted(depth for depths in ROLE_DEPTHS.values() for depth in depths.order) == sorted(Depth)
 
 
 def test_a_script_without_steps_of_a_role_is_a_producers() -> None:

@@ -24,7 +24,8 @@ def fuzz(
             help="Releases of the Java client, or patched.jar@release, with commas between them, or all.",
         ),
     ] = "all",
-    depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, or all.")] = "all",
+    depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, allocation, or all.")] = "all",
+    role: Annotated[str, typer.Option(help="producer, consumer or both.")] = "both",
     decisions: Annotated[
         str,
         typer.Option(
@@ -34,15 +35,21 @@ def fuzz(
     sends: Annotated[
         str, typer.Option(help="Sends of each release at the depths that send, at least; scripts are run whole.")
     ] = "1e5",
+    allocations: Annotated[
+        str, typer.Option(help="Allocations of each release, at least; scripts are run whole.")
+    ] = "1e5",
     seed: Annotated[int | None, typer.Option(help="Drawn and printed when not given.", min=0, max=_SEEDS)] = None,
     save: Annotated[Path, typer.Option(help="Folder that receives the scripts that show a difference.")] = SAVED,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the reference with the Java classes of every release, step by step, on random scripts."""
     from rocketdiff.lab.fuzz.lockstep import Effort
-    from rocketdiff.lab.fuzz.rounds import depths_named, releases_named, run_rounds
+    from rocketdiff.lab.fuzz.rounds import depths_asked, releases_named, run_rounds
 
-    effort = Effort(_count(decisions, "--decisions"), _count(sends, "--sends"), depths_named(depth))
+    asked = depths_asked(depth, role)
+    effort = Effort(
+        _count(decisions, "--decisions"), _count(sends, "--sends"), asked, _count(allocations, "--allocations")
+    )
     chosen = secrets.randbelow(_SEEDS) if seed is None else seed
     named = ",".join(release_of(part) for part in release.split(",") if part.strip())
     report = run_rounds(releases_named(named), effort, chosen, save, as_json=as_json)

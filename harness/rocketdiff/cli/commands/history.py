@@ -11,7 +11,11 @@ from rocketdiff.cli.options import JsonOption, ScenariosOption, release_of, subj
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import STANDARD
 
-DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
+DepthOption = Annotated[
+    str | None,
+    typer.Option(help="How deep to look: selection, send-loop or remoting, allocation; the deepest when not given."),
+]
+RoleOption = Annotated[str, typer.Option(help="producer, consumer or both.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]
 
 
@@ -39,7 +43,8 @@ def bisect(
 def changelog(
     before: Annotated[str, typer.Argument(metavar="FROM", help="Release of the Java client in use.")],
     after: Annotated[str, typer.Argument(metavar="TO", help="Release that is to be used.")],
-    depth: DepthOption = "remoting",
+    depth: DepthOption = None,
+    role: RoleOption = "both",
     fresh: FreshOption = False,
     as_json: JsonOption = False,
     exit_code: Annotated[
@@ -49,12 +54,12 @@ def changelog(
     """What changes between two releases or builds of the Java client, found by executing every release between them."""
     from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
     from rocketdiff.lab.use_cases import changes_between
-    from rocketdiff.simulation.script.depths import depth_named
+    from rocketdiff.simulation.script.depths import depths_named
 
     before, after = release_of(before), release_of(after)
-    way, found = changes_between(before, after, depth_named(depth), fresh=fresh)
+    way, found = changes_between(before, after, depths_named(depth, role), fresh=fresh)
     if as_json:
-        _print({"from": before, "to": after, "depth": depth, **changelog_data(way, found)})
+        _print({"from": before, "to": after, "depth": depth, "role": role, **changelog_data(way, found)})
     else:
         _print(changelog_lines(way, found))
     if exit_code and any(edge.changes or edge.random or edge.known for edge in found):
@@ -74,19 +79,22 @@ def upgrade(
         Path | None, typer.Option(help="Write the page as Markdown here, instead of to the terminal.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the page as HTML.")] = None,
-    depth: DepthOption = "remoting",
+    depth: DepthOption = None,
+    role: RoleOption = "both",
     fresh: FreshOption = False,
 ) -> None:
     """One page for an upgrade: what is different afterwards, before → after, most severe first."""
     from rocketdiff.lab import upgrade as page
     from rocketdiff.lab.use_cases import differences_between, require_writable, write_page
     from rocketdiff.report.document import load
-    from rocketdiff.simulation.script.depths import depth_named
+    from rocketdiff.simulation.script.depths import depths_named
 
     for path in filter(None, (markdown, html)):
         require_writable(path)
     documents = [load(path) for path in run or ()]
-    found = differences_between(release_of(before), release_of(after), documents, depth_named(depth), fresh=fresh)
+    found = differences_between(
+        release_of(before), release_of(after), documents, depths_named(depth, role), fresh=fresh
+    )
     if markdown or html is None:
         text = page.markdown(found)
         write_page(markdown, text) if markdown else typer.echo(text, nl=False)
@@ -98,7 +106,8 @@ def groups(
     builds: Annotated[
         list[str] | None, typer.Argument(metavar="[BUILD]...", help="Builds to place among them: patched.jar@5.3.3.")
     ] = None,
-    depth: Annotated[str | None, typer.Option(help="Only down to selection, send-loop or remoting.")] = None,
+    depth: DepthOption = None,
+    role: RoleOption = "both",
     markdown: Annotated[Path | None, typer.Option(help="Write the whole page as Markdown.")] = None,
     fresh: FreshOption = False,
     as_json: JsonOption = False,
@@ -106,14 +115,13 @@ def groups(
     """Which releases of the Java client behave alike, and what changed between those that do not."""
     from rocketdiff.lab.history import groups_page
     from rocketdiff.lab.use_cases import all_groups, require_writable, write_page
-    from rocketdiff.simulation.script.depths import depth_named
-    from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
+    from rocketdiff.simulation.script.depths import depths_named
 
-    deepest = SENDING_DEPTHS.index(depth_named(depth)) if depth else len(SENDING_DEPTHS) - 1
+    depths = depths_named(depth, role)
     if markdown:
         require_writable(markdown)
     own = tuple(map(release_of, builds or ()))
-    report, rows = all_groups(SENDING_DEPTHS[: deepest + 1], own, fresh=fresh)
+    report, rows = all_groups(depths, own, fresh=fresh)
     if markdown:
         write_page(markdown, groups_page.markdown(report, rows))
     _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))

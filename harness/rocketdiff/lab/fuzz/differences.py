@@ -12,15 +12,19 @@ from typing import Protocol
 
 from rocketdiff.simulation.java_host import Finished, Job
 from rocketdiff.simulation.script import Depth, Script
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of, flatten
-from rocketmq_reference.rules.dialect import Dialect
+from rocketdiff.simulation.script.roles import role_with
+from rocketdiff.simulation.virtual import ROLE_DIALECTS, run_reference
+from rocketmq_reference.dialects import flatten
+from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect
+
+AnyDialect = Dialect | ConsumerDialect
 
 _DECIDES_SELECTION = (
     "index.", "select_plain", "select_queue", "fault_table.", "penalties.", "failure_counts_as_ms", "write_queues_",
 )  # fmt: skip
 _ONLY_REMOTING = ("asynchronous.", "remoting.")
 _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
+_DECIDES_ALLOCATION = ("strategies", "machine_room_")
 
 FAILED, RAISED = "failed: ", "raised "
 """Prefixes of the last line after a failure of the Java host, and of the reference."""
@@ -36,7 +40,7 @@ class FuzzHost(Protocol):
 class SharedDialect:
     """Releases that share a dialect at a depth."""
 
-    dialect: Dialect
+    dialect: AnyDialect
     releases: tuple[str, ...]
 
 
@@ -55,6 +59,7 @@ class FuzzDifference:
 def behaviours(releases: Iterable[str], depth: Depth) -> tuple[SharedDialect, ...]:
     """Group the releases by their dialects at that depth, in the order of first occurrence."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    dialect_of = ROLE_DIALECTS[role_with(depth)]
     for release in releases:
         found.setdefault(_at_depth(dialect_of(release), depth), []).append(release)
     return tuple(SharedDialect(dialect_of(group[0]), tuple(group)) for group in found.values())
@@ -81,7 +86,7 @@ def differences(
                 yield _first_difference(answer, expected, group.dialect)
 
 
-def reference_lines(dialect: Dialect, name: str, script: Script) -> list[str]:
+def reference_lines(dialect: AnyDialect, name: str, script: Script) -> list[str]:
     """Return the reference's answers; an exception becomes the only line, and so a difference."""
     try:
         return run_reference(dialect, name, script, trace=True)
@@ -89,7 +94,7 @@ def reference_lines(dialect: Dialect, name: str, script: Script) -> list[str]:
         return [f"{RAISED}{type(error).__name__}: {error}"]
 
 
-def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> FuzzDifference:
+def _first_difference(java: Finished, expected: list[str], dialect: AnyDialect) -> FuzzDifference:
     pairs = enumerate(zip_longest(spoken_lines(java), expected))
     number, (ours, theirs) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
     return FuzzDifference(java.job.name, java.job.release, dialect.name, number, ours, theirs)
@@ -100,12 +105,14 @@ def spoken_lines(java: Finished) -> list[str]:
     return java.lines if java.error is None else [*java.lines, f"{FAILED}{java.error}"]
 
 
-def _at_depth(dialect: Dialect, depth: Depth) -> tuple[tuple[str, str], ...]:
+def _at_depth(dialect: AnyDialect, depth: Depth) -> tuple[tuple[str, str], ...]:
     """The dialect fields that matter at a depth. A missing field would show as differences between releases."""
     return tuple((name, value) for name, value in flatten(dialect).items() if _decides(name, depth))
 
 
 def _decides(field: str, depth: Depth) -> bool:
+    if depth is Depth.ALLOCATION:
+        return field.startswith(_DECIDES_ALLOCATION)
     if depth is Depth.SELECTION:
         return field.startswith(_DECIDES_SELECTION)
     return depth is Depth.REMOTING or field in _DECIDES_SEND_LOOP or not field.startswith(_ONLY_REMOTING)

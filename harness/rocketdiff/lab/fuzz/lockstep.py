@@ -23,7 +23,6 @@ from rocketdiff.lab.fuzz.differences import FuzzDifference, behaviours, differen
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -43,18 +42,21 @@ CHUNK = 8
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The budget: decisions (selections and updates) at selection depth, sends at the other two."""
+    """The budget: decisions (selections and updates) at selection depth, sends at the other two, allocations."""
 
     decisions: int = 1_000_000
     sends: int = 100_000
-    depths: tuple[Depth, ...] = SENDING_DEPTHS
+    depths: tuple[Depth, ...] = tuple(Depth)
+    allocations: int = 100_000
 
     def of(self, depth: Depth) -> int:
-        """Decisions or sends at a depth; the two sending depths share the sends if both are requested."""
+        """Decisions, sends or allocations at a depth; the two sending depths share the sends if both are requested."""
         if depth not in self.depths:
             return 0
         if depth is Depth.SELECTION:
             return self.decisions
+        if depth is Depth.ALLOCATION:
+            return self.allocations
         if not {Depth.SEND_LOOP, Depth.REMOTING} <= set(self.depths):
             return self.sends
         deep = int(self.sends * REMOTING_SHARE)
@@ -63,7 +65,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Numbers of scripts of one depth; weight: their decisions or sends."""
+    """Numbers of scripts of one depth; weight: their decisions, sends or allocations."""
 
     depth: Depth
     numbers: tuple[int, ...]
@@ -84,7 +86,7 @@ class FuzzOutcome:
 
     releases: tuple[str, ...]
     seed: int
-    done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(SENDING_DEPTHS, 0))
+    done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(Depth, 0))
     found: list[FuzzDifference] = field(default_factory=list)
 
     @property
@@ -96,15 +98,14 @@ class FuzzOutcome:
         verdict, found = ("clean", {}) if self.is_clean else ("differs", {"differences": len(self.found)})
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
-        return machine_line(
-            "FUZZ", verdict, **found, releases=len(self.releases), decisions=decisions, sends=sends, seed=self.seed
-        )
+        done = {"decisions": decisions, "sends": sends, "allocations": self.done[Depth.ALLOCATION]}
+        return machine_line("FUZZ", verdict, **found, releases=len(self.releases), **done, seed=self.seed)
 
 
 class _Checker:
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
-        self._groups = {depth: behaviours(releases, depth) for depth in SENDING_DEPTHS}
+        self._groups = {depth: behaviours(releases, depth) for depth in Depth}
         self._host = JavaHost()
 
     def __call__(self, chunk: Chunk) -> Checked:
@@ -205,7 +206,7 @@ def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
 
 def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
     """Yield all work in a fixed order, with the expensive depth first to balance the workers."""
-    for depth in reversed(SENDING_DEPTHS):
+    for depth in reversed(Depth):
         left = effort.of(depth)
         number = seed * SCRIPTS_OF_A_SEED
         while left > 0:
@@ -217,7 +218,9 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
 
 
 def weight_of(script: Mapping[str, Any]) -> int:
-    """Return the decisions of a script at selection depth, or the sends at another depth."""
+    """Return the decisions of a script at selection depth, the allocations or the sends at another depth."""
+    if script["depth"] == Depth.ALLOCATION:
+        return sum(step["do"] == "allocate" for step in script["steps"])
     if script["depth"] == Depth.SELECTION:
         return sum(step["do"] in ("select", "update") for step in script["steps"])
     entries = [entry["action"] for step in script["steps"] for entry in step.get("entries", ())]

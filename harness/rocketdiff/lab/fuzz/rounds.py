@@ -18,8 +18,7 @@ from rocketdiff.releases.programs.builds import label_of
 from rocketdiff.releases.programs.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
-from rocketdiff.simulation.script.depths import depth_named
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
+from rocketdiff.simulation.script.depths import depth_named, depths_named
 
 WORKERS = 2
 """Worker processes, each with a Java host and the reference; more would compete for two cores."""
@@ -75,7 +74,7 @@ def require_effort(effort: Effort) -> None:
     if not any(effort.of(depth) for depth in effort.depths):
         depths = ", ".join(effort.depths)
         raise UsageError(
-            f"something to do at {depths}", seen="no decisions and no sends", hint="--decisions 1e6 --sends 1e5"
+            f"something to do at {depths}", seen="none", hint="--decisions 1e6 --sends 1e5 --allocations 1e5"
         )
 
 
@@ -100,9 +99,9 @@ def releases_named(text: str) -> tuple[str, ...]:
     return releases
 
 
-def depths_named(text: str) -> tuple[Depth, ...]:
-    """Parse ``all`` or one depth."""
-    return SENDING_DEPTHS if text == "all" else (depth_named(text, "all"),)
+def depths_asked(text: str, role: str) -> tuple[Depth, ...]:
+    """Parse ``all`` or one depth, and a role that has it."""
+    return depths_named(None, role) if text == "all" else depths_named(depth_named(text, "all"), role)[-1:]
 
 
 @contextmanager
@@ -117,9 +116,7 @@ def shown_progress(effort: Effort) -> Iterator[Callable[[FuzzOutcome], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks = {
-            depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in SENDING_DEPTHS if effort.of(depth)
-        }
+        tasks = {depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in Depth if effort.of(depth)}
 
         def update(outcome: FuzzOutcome) -> None:
             for depth, task in tasks.items():

@@ -16,7 +16,7 @@ from rocketdiff.simulation.comparison import difference_lines, rules_behind, wit
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import parse_script, to_dict
 from rocketdiff.simulation.script.model import NamedScript
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for
 
 GONE = "the difference was not there a second time"
 
@@ -72,7 +72,9 @@ def kind_of(java: list[str], reference: list[str]) -> str | None:
 
 def _sides(found: FuzzDifference, script: NamedScript, host: FuzzHost) -> tuple[list[str], list[str]]:
     (finished,) = host.finish_all([Job(found.release, script.name, script.script, trace=True)])
-    return spoken_lines(finished), reference_lines(dialect_of(found.release), script.name, script.script)
+    return spoken_lines(finished), reference_lines(
+        dialect_for(script.script, found.release), script.name, script.script
+    )
 
 
 def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:

@@ -19,7 +19,6 @@ from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
 from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
 MOST_TRIALS = 1_500
 """Limit of runs to shrink a random script, about ten seconds; by then the script is small."""
@@ -134,7 +133,7 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
     """A shrunk random script, if no standard script shows a change at the edge."""
     if not changed or any(isinstance(script, StandardScript) for script in changed):
         return ()
-    order = SENDING_DEPTHS
+    order = list(Depth)
     shallowest = min(changed, key=lambda script: (order.index(depth_of(script.script)), len(script.script.steps)))
     small = smallest(executions, edge, shallowest)
     before, after = _both(executions, edge, small)

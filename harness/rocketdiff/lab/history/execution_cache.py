@@ -13,8 +13,7 @@ from rocketdiff.lab.history.digest_store import DigestStore
 from rocketdiff.simulation.golden.answers import Lines, Runner, digest_of
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, canonical, depth_of
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 
 _KEPT_AT_ONCE = 500
 """Digests per write to the store, and so the most that an interruption loses."""
@@ -83,4 +82,4 @@ class ReferenceRunner:
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
         for job in jobs:
-            yield job, run_reference(dialect_of(job.release), job.name, job.script, trace=job.trace)
+            yield job, run_reference(dialect_for(job.script, job.release), job.name, job.script, trace=job.trace)

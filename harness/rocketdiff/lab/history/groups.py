@@ -15,12 +15,16 @@ from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Way, every_edge
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.golden.files import Golden
-from rocketdiff.simulation.golden.standard import StandardScript, up_to
+from rocketdiff.simulation.golden.standard import StandardScript, depths_up_to, up_to
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 
-LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth.REMOTING: "R"}
-"""First letter of a group's name: Selection, Loop, Remoting."""
+LETTER: Mapping[Depth, str] = {
+    Depth.SELECTION: "S",
+    Depth.SEND_LOOP: "L",
+    Depth.REMOTING: "R",
+    Depth.ALLOCATION: "A",
+}
+"""First letter of a group's name: Selection, Loop, Remoting, Allocation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,13 @@ class GroupsReport:
     edges: tuple[EdgeChanges, ...]
 
 
-def corpus_up_to(depth: Depth, standard: Sequence[StandardScript], golden: Mapping[str, Golden]) -> Corpus:
-    """Return all scripts for a depth."""
-    return Corpus(up_to(depth, standard), fixed_random_up_to(depth), golden)
+def corpus_of(depths: Sequence[Depth], standard: Sequence[StandardScript], golden: Mapping[str, Golden]) -> Corpus:
+    """Return all scripts of the depths."""
+    return Corpus(
+        tuple(script for script in standard if script.depth in depths),
+        tuple(script for depth in depths for script in fixed_random(depth)),
+        golden,
+    )
 
 
 def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Sequence[str]) -> Grouping:
@@ -68,15 +76,15 @@ def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Seq
 def groups_report(
     executions: Executions, corpus: Corpus, depths: Sequence[Depth], releases: Sequence[str]
 ) -> GroupsReport:
-    """Return the groups at each depth and the changes between them; corpus: that of the deepest depth."""
+    """Return the groups at each depth and the changes between them; corpus: that of all these depths."""
     groupings = tuple(grouping(executions, _part(corpus, depth), depth, releases) for depth in depths)
     edges = tuple(edge for edge in every_edge(releases) if edge.before in releases)
     return GroupsReport(groupings, changelog(executions, corpus, Way(edges)))
 
 
 def _part(corpus: Corpus, depth: Depth) -> Corpus:
-    order = SENDING_DEPTHS
-    shallow = tuple(script for script in corpus.random if order.index(depth_of(script.script)) <= order.index(depth))
+    depths = depths_up_to(depth)
+    shallow = tuple(script for script in corpus.random if depth_of(script.script) in depths)
     return Corpus(up_to(depth, corpus.standard), shallow, corpus.golden)
 
 
@@ -86,7 +94,7 @@ def _name(depth: Depth, number: int) -> str:
     return LETTER[depth] + (ascii_uppercase[number] if number <= last else f"Z{number - last}")
 
 
-COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15}
+COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15, Depth.ALLOCATION: 20}
 """Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""
 
 
@@ -95,9 +103,3 @@ def fixed_random(depth: Depth) -> tuple[NamedScript, ...]:
     """Return the fixed random scripts of one depth."""
     names = (f"random-{depth}-{seed}" for seed in range(COUNTS[depth]))
     return tuple(NamedScript(name, parse_script(generate(str(depth), seed), name)) for seed, name in enumerate(names))
-
-
-def fixed_random_up_to(depth: Depth) -> tuple[NamedScript, ...]:
-    """Return the fixed random scripts of a depth and of all shallower ones."""
-    depths = SENDING_DEPTHS[: SENDING_DEPTHS.index(depth) + 1]
-    return tuple(script for each in depths for script in fixed_random(each))

@@ -22,9 +22,11 @@ from rocketdiff.simulation.comparison.difference import AnswerDifference, places
 from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.comparison.story import story
 from rocketdiff.simulation.script.model import NamedScript
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import Rule, dialect_of, differing, exchanged, rules_of
-from rocketmq_reference.rules.dialect import Dialect
+from rocketdiff.simulation.virtual import dialect_for, run_reference
+from rocketmq_reference.dialects import Rule, differing, exchanged, rules_of
+from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect
+
+AnyDialect = Dialect | ConsumerDialect
 
 View = Callable[[list[str]], list[str]]
 """The compared part of a trace: all of it, or what an application can see."""
@@ -34,9 +36,9 @@ def rules_behind(
     script: NamedScript, difference: AnswerDifference, left: str, right: str, view: View
 ) -> tuple[str, ...]:
     """Return sentences about the responsible rules; left and right are releases."""
-    this, that = dialect_of(left), dialect_of(right)
+    this, that = dialect_for(script.script, left), dialect_for(script.script, right)
     if this.name == that.name:
-        return (*_as_written(left, difference.compared), *_story(script, difference, right))
+        return (*_as_written(this, left, difference.compared), *_story(script, difference, right))
     question = _Question(script, difference, view, _lines(this, script, view), _lines(that, script, view))
     if (question.line(question.ours), question.line(question.theirs)) != difference.lines:
         return ("not known: the reference does not answer like both",)
@@ -54,7 +56,7 @@ def which_departs(
     script: NamedScript, difference: AnswerDifference, left: str, right: str, view: View
 ) -> tuple[str, ...]:
     """Return a sentence that names the build that departs from its rules; left and right are releases with the same dialect."""
-    lines, number = _lines(dialect_of(left), script, view), difference.line
+    lines, number = _lines(dialect_for(script.script, left), script, view), difference.line
     by_rules = lines[number] if number < len(lines) else None
     base = left.partition("+")[0]
     for line, conforming, departing in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
@@ -83,7 +85,7 @@ class _Question:
         number = self.difference.line
         return lines[number] if number < len(lines) else None
 
-    def is_settled_by(self, dialect: Dialect) -> bool:
+    def is_settled_by(self, dialect: AnyDialect) -> bool:
         """True if this dialect removes the difference and adds no new one."""
         lines, number = _lines(dialect, self.script, self.view), self.difference.line
         seen, wanted, before = self.line(lines), self.line(self.theirs), self.line(self.ours)
@@ -98,7 +100,7 @@ class _Question:
         return places_of_difference(seen, wanted) <= rest
 
 
-def _lines(dialect: Dialect, script: NamedScript, view: View) -> list[str]:
+def _lines(dialect: AnyDialect, script: NamedScript, view: View) -> list[str]:
     """The dialect's answer; empty if the run fails, as a mixture of dialects may."""
     try:
         return view(run_reference(dialect, script.name, script.script, trace=True))
@@ -120,13 +122,13 @@ _DECIDES: dict[Compared, tuple[str, ...]] = {
     Compared.ATTEMPT_TIMEOUT: ("loop.", "remoting.budgeted"),
     Compared.ATTEMPT_PORT: ("remoting.vip_channel",),
     Compared.STATUS: ("loop.",),
+    Compared.SHARE: ("strategies", "machine_room_"),
 }
 """Prefixes of the deciding fields. Everything else is decided by the send loop and remoting fields."""
 
 
-def _as_written(release: str, compared: Compared) -> Iterator[str]:
+def _as_written(dialect: AnyDialect, release: str, compared: Compared) -> Iterator[str]:
     """The deciding fields, with the docstrings that describe them."""
-    dialect = dialect_of(release)
     beginnings = _DECIDES.get(compared, ("loop.", "asynchronous.", "remoting."))
     chosen = [rule for rule in rules_of(dialect) if rule.name.startswith(beginnings)]
     yield f"{release}: " + ", ".join(f"{rule.name} {rule.text}" for rule in chosen)
@@ -135,7 +137,7 @@ def _as_written(release: str, compared: Compared) -> Iterator[str]:
             yield f"{rule.name}: {words}"
 
 
-def _quoted(dialect: Dialect, rule: Rule) -> str:
+def _quoted(dialect: AnyDialect, rule: Rule) -> str:
     """The description of a field: the docstring of its rule, else the field's own, else empty."""
     part, *groups, field = rule.path
     own = _first_paragraph(rule.value) if callable(rule.value) else ""

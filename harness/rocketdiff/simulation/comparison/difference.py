@@ -11,10 +11,14 @@ from typing import Any
 
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
+from rocketdiff.simulation.comparison.consuming import CONSUMING_LINES
 from rocketdiff.simulation.comparison.line_parts import Compared, LineParts, Part, dump_parts, state_parts
 from rocketdiff.simulation.comparison.sending import SENDING_LINES
 
-ROLE_LINES: Mapping[ClientRole, Mapping[str, LineParts]] = {ClientRole.PRODUCER: SENDING_LINES}
+ROLE_LINES: Mapping[ClientRole, Mapping[str, LineParts]] = {
+    ClientRole.PRODUCER: SENDING_LINES,
+    ClientRole.CONSUMER: CONSUMING_LINES,
+}
 """How the answer lines of each role differ, by kind of line."""
 
 

@@ -10,8 +10,7 @@ from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import NamedScript, Step, Timeline
 from rocketdiff.simulation.script.steps.environment import Dump
 from rocketdiff.simulation.script.vocabulary import DumpPart
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 
 _SHARED = (DumpPart.QUEUES, DumpPart.FAULTS)
 _OF_THREAD_0 = (DumpPart.INDEX, DumpPart.WORST_INDEX, *_SHARED)
@@ -34,7 +33,7 @@ def _state_before(named: NamedScript, step: int, release: str) -> dict[str, Any]
     asked = Dump(_parts(script.steps[step]))
     shortened = replace(script, depth=depth_of(script), steps=(*script.steps[:step], asked))
     try:
-        lines = run_reference(dialect_of(release), named.name, shortened, trace=True)
+        lines = run_reference(dialect_for(script, release), named.name, shortened, trace=True)
     except HarnessError:
         return None
     state: dict[str, Any] = answer_line(lines[-1]).content

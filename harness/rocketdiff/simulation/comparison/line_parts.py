@@ -23,6 +23,7 @@ class Compared(StrEnum):
     CAUSE = "cause of the exception"
     ELAPSED = "duration of the call"
     CALLBACKS = "number of callbacks"
+    SHARE = "share of the queues"
     INDEX = "index"
     WORST_INDEX = "index of the search for the best known broker"
     QUEUES = "publish list"

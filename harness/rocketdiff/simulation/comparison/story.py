@@ -7,8 +7,7 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.explain import story_lines
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 from rocketdiff.simulation.script.model import NamedScript
-from rocketdiff.simulation.virtual import run_reference
-from rocketmq_reference.dialects import dialect_of
+from rocketdiff.simulation.virtual import dialect_for, run_reference
 from rocketmq_reference.rules.queue_choice.events import Event
 
 _MOST_LINES = 40
@@ -23,7 +22,7 @@ def story(script: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, .
     """
     seen: list[tuple[int, Event]] = []
     lines = run_reference(
-        dialect_of(release),
+        dialect_for(script.script, release),
         script.name,
         script.script,
         trace=True,

@@ -1,10 +1,11 @@
-"""Random scripts; role, depth and seed determine a script on every release, machine and Python version."""
+"""Random scripts; depth and seed determine a script on every release, machine and Python version."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.simulation.generators.consuming.allocation import allocation_script
 from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.generators.sending.remoting import remoting_script
 from rocketdiff.simulation.generators.sending.selection import selection_script
@@ -18,13 +19,14 @@ ROLE_GENERATORS: Mapping[ClientRole, Mapping[str, Callable[[RandomSource], dict[
         Depth.SELECTION: selection_script,
         Depth.SEND_LOOP: send_loop_script,
         Depth.REMOTING: remoting_script,
-    }
+    },
+    ClientRole.CONSUMER: {Depth.ALLOCATION: allocation_script},
 }
 
 
-def generate(depth: str, seed: int, role: ClientRole = ClientRole.PRODUCER) -> dict[str, Any]:
-    """Return script number ``seed`` of a role's depth, as parsed JSON; UsageError if the role has no such depth."""
-    generators = ROLE_GENERATORS[role]
+def generate(depth: str, seed: int) -> dict[str, Any]:
+    """Return script number ``seed`` of a depth, as parsed JSON; UsageError if there is no such depth."""
+    generators = {str(each): make for of_role in ROLE_GENERATORS.values() for each, make in of_role.items()}
     if depth not in generators:
         raise UsageError("a depth of the simulation", seen=depth, hint=f"one of {', '.join(generators)}")
     rng = RandomSource(f"{depth}:{seed}")

@@ -17,7 +17,7 @@ import yaml
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.resources import resource
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
-from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
+from rocketdiff.simulation.script.roles import ROLE_DEPTHS, role_with
 
 SCRIPTS = "fixtures/simulation/scripts"
 ABOUT = "fixtures/simulation/about"
@@ -72,14 +72,20 @@ def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
     found = [
         StandardScript(name, parse_script(file.read_text("utf-8"), name), words[name]) for name, file in files.items()
     ]
-    order = SENDING_DEPTHS
+    order = list(Depth)
     return tuple(sorted(found, key=lambda script: (order.index(script.depth), script.name)))
 
 
 def up_to(depth: Depth, scripts: Iterable[StandardScript]) -> tuple[StandardScript, ...]:
-    """Return the scripts of this depth and of those below it."""
-    order = SENDING_DEPTHS
-    return tuple(script for script in scripts if order.index(script.depth) <= order.index(depth))
+    """Return the scripts of this depth and of those below it in its role."""
+    depths = depths_up_to(depth)
+    return tuple(script for script in scripts if script.depth in depths)
+
+
+def depths_up_to(depth: Depth) -> tuple[Depth, ...]:
+    """Return this depth and those below it in its role."""
+    order = ROLE_DEPTHS[role_with(depth)].order
+    return order[: order.index(depth) + 1]
 
 
 def _read_about(files: Iterable[Path]) -> dict[str, About]:

@@ -1,10 +1,14 @@
 """The least depth that can run a script, and the depth at which it runs."""
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.refusal import nearest
 from rocketdiff.simulation.script.model import Script, Step, Timeline
-from rocketdiff.simulation.script.roles import ROLE_DEPTHS, RoleDepths, role_of
+from rocketdiff.simulation.script.roles import ROLE_DEPTHS, RoleDepths, role_of, role_with
 from rocketdiff.simulation.script.vocabulary import Depth
+
+BOTH = "both"
+"""Every role, in an option --role."""
 
 
 def depth_named(text: str, *besides: str) -> Depth:
@@ -12,6 +16,28 @@ def depth_named(text: str, *besides: str) -> Depth:
     if text not in list(Depth):
         raise UsageError(f"--depth {', '.join((*besides, *Depth))}", seen=text, hint=nearest(text, (*besides, *Depth)))
     return Depth(text)
+
+
+def roles_named(text: str) -> tuple[ClientRole, ...]:
+    """Return the roles of an option --role; UsageError for an unknown name."""
+    if text == BOTH:
+        return tuple(ROLE_DEPTHS)
+    if text not in list(ClientRole):
+        expected = f"--role {', '.join(ClientRole)} or {BOTH}"
+        raise UsageError(expected, seen=text, hint=nearest(text, (*ClientRole, BOTH)))
+    return (ClientRole(text),)
+
+
+def depths_named(depth: str | None, role: str) -> tuple[Depth, ...]:
+    """Return the depths of the roles of an option --role; of one role, down to that of an option --depth."""
+    roles = roles_named(role)
+    if depth is None:
+        return tuple(each for one in roles for each in ROLE_DEPTHS[one].order)
+    named = depth_named(depth)
+    if role_with(named) not in roles:
+        raise UsageError(f"a depth of a {role}", seen=depth, hint=f"--role {role_with(named)}")
+    order = ROLE_DEPTHS[role_with(named)].order
+    return order[: order.index(named) + 1]
 
 
 def least_depth(script: Script) -> Depth:

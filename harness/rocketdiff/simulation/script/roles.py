@@ -8,7 +8,7 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.refusal import Place
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.model import Script, actions_of
-from rocketdiff.simulation.script.steps import environment, sending
+from rocketdiff.simulation.script.steps import consuming, environment, sending
 from rocketdiff.simulation.script.vocabulary import Depth, ScriptSettings
 
 
@@ -36,11 +36,13 @@ class RoleDepths:
 
 
 ROLE_STEPS: Mapping[ClientRole, RoleSteps] = {
-    ClientRole.PRODUCER: RoleSteps(sending.SENDING_STEPS, sending.broker_of, sending.require_consistent)
+    ClientRole.PRODUCER: RoleSteps(sending.SENDING_STEPS, sending.broker_of, sending.require_consistent),
+    ClientRole.CONSUMER: RoleSteps(consuming.CONSUMING_STEPS, consuming.broker_of, consuming.require_consistent),
 }
 
 ROLE_DEPTHS: Mapping[ClientRole, RoleDepths] = {
-    ClientRole.PRODUCER: RoleDepths(sending.SENDING_DEPTHS, sending.needed_depth, sending.depth_with)
+    ClientRole.PRODUCER: RoleDepths(sending.SENDING_DEPTHS, sending.needed_depth, sending.depth_with),
+    ClientRole.CONSUMER: RoleDepths(consuming.CONSUMING_DEPTHS, consuming.needed_depth, consuming.depth_with),
 }
 
 _ROLE_OF = {kind: role for role, steps in ROLE_STEPS.items() for kind in steps.kinds}
@@ -49,6 +51,11 @@ _ROLE_OF = {kind: role for role, steps in ROLE_STEPS.items() for kind in steps.k
 def role_of(script: Script) -> ClientRole:
     """Return the role whose steps a script has; a script without any is a producer's."""
     return next((_ROLE_OF[type(step)] for _, step in actions_of(script) if type(step) in _ROLE_OF), ClientRole.PRODUCER)
+
+
+def role_with(depth: Depth) -> ClientRole:
+    """Return the role that has a depth."""
+    return next(role for role, depths in ROLE_DEPTHS.items() if depth in depths.order)
 
 
 def broker_of(step: object) -> str | None:

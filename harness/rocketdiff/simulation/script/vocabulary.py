@@ -40,11 +40,12 @@ Code = Annotated[int, Field(ge=0, le=_INT_MAX)]
 
 
 class Depth(StrEnum):
-    """How much of the client is real, from least to most; see harness/rocketdiff/simulation/README.md."""
+    """How much of the client is real, for each role from least to most; see harness/rocketdiff/simulation/README.md."""
 
     SELECTION = "selection"
     SEND_LOOP = "send-loop"
     REMOTING = "remoting"
+    ALLOCATION = "allocation"
 
 
 class Mode(StrEnum):

@@ -1,6 +1,7 @@
 """The text of answer lines, as json.dumps writes it, with keys in the same fixed order as in the Java host."""
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 
 from rocketdiff.simulation.script.vocabulary import DumpPart
@@ -48,6 +49,11 @@ def faults_text(faults: FaultTable) -> str:
 def selected_text(queue: Queue) -> str:
     """Return the selected queue as JSON."""
     return f'{{"broker": {text(queue.broker)}, "queue_id": {queue.queue_id}}}'
+
+
+def share_text(queues: Iterable[Queue]) -> str:
+    """Return queues in their order, each as broker/queue id."""
+    return json.dumps([f"{queue.broker}/{queue.queue_id}" for queue in queues], ensure_ascii=False)
 
 
 def dump_text(parts: dict[DumpPart, str]) -> str:

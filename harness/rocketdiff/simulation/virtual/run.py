@@ -1,15 +1,15 @@
 """Runs a script on the reference."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from typing import Any
 
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.script.model import Script, Step, Timeline
 from rocketdiff.simulation.script.roles import role_of
 from rocketdiff.simulation.script.steps.environment import Advance, Dump
 from rocketdiff.simulation.script.vocabulary import DumpPart, Lookup
+from rocketdiff.simulation.virtual.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.assembly import VirtualClient
-from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, head, text
@@ -17,23 +17,40 @@ from rocketdiff.simulation.virtual.sending_session import SendingSession
 from rocketdiff.simulation.virtual.session import RoleSession, ScriptSession
 from rocketdiff.simulation.virtual.timeline import run_timeline
 from rocketmq_reference.client.effects import Body, Signal, Wait
-from rocketmq_reference.remoting.errors import IllegalStateException
-from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.dialects import consumer_dialect_of, dialect_of
+from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect
 from rocketmq_reference.rules.queue_choice.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""
 
-ROLE_SESSIONS: Mapping[ClientRole, Callable[[ScriptSession, Dialect, Script, Observer | None], RoleSession]] = {
-    ClientRole.PRODUCER: SendingSession
+ROLE_SESSIONS: Mapping[ClientRole, Callable[[ScriptSession, Any, Script, Observer | None], RoleSession]] = {
+    ClientRole.PRODUCER: SendingSession,
+    ClientRole.CONSUMER: AllocationSession,
+}
+"""Each gets a dialect of its role."""
+
+ROLE_DIALECTS: Mapping[ClientRole, Callable[[str], Dialect | ConsumerDialect]] = {
+    ClientRole.PRODUCER: dialect_of,
+    ClientRole.CONSUMER: consumer_dialect_of,
 }
 
 
+def dialect_for(script: Script, release: str) -> Dialect | ConsumerDialect:
+    """Return the dialect of a release in the role that a script is about."""
+    return ROLE_DIALECTS[role_of(script)](release)
+
+
 def run_reference(
-    dialect: Dialect, name: str, script: Script, *, trace: bool = False, observer: LineObserver | None = None
+    dialect: Dialect | ConsumerDialect,
+    name: str,
+    script: Script,
+    *,
+    trace: bool = False,
+    observer: LineObserver | None = None,
 ) -> list[str]:
     """
-    Return the answer lines of the reference, in a dialect, to a script called ``name``.
+    Return the answer lines of the reference, in a dialect of the script's role, to a script called ``name``.
 
     trace: add a line for every step that changes the client, and the state to each line. Raises UsageError for an endless
     script.
@@ -54,8 +71,7 @@ def run_reference(
 
 def _play(role: RoleSession, script: Script) -> Body:
     if script.lookup is Lookup.BEFORE:
-        with suppress(IllegalStateException):
-            yield from role.client.routes.refresh(TOPIC)
+        yield from role.look_up()
     for number, step in enumerate(script.steps):
         actor = _do_step(role, number, step)
         if actor is not None:

@@ -1,5 +1,6 @@
 """The reference as a producer in a script: its sends, queue choices and counters."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +26,7 @@ from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.effects import Body, Running, Signal, Wait
 from rocketmq_reference.client.memory import ProducerMemory, Published, Thread
 from rocketmq_reference.client.send_request import RequestMaker
-from rocketmq_reference.remoting.errors import RuntimeException
+from rocketmq_reference.remoting.errors import IllegalStateException, RuntimeException
 from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.events import Observer
@@ -74,6 +75,10 @@ class SendingSession:
     @property
     def client(self) -> VirtualClient:
         return self._producer.client
+
+    def look_up(self) -> Body:
+        with suppress(IllegalStateException):
+            yield from self.client.routes.refresh(TOPIC)
 
     def do(self, head: str, step: Step) -> Body | None:
         """Do one step on thread 0; return an actor for a step that takes time or has to wait its turn."""

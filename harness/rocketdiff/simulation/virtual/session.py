@@ -44,6 +44,10 @@ class RoleSession(Protocol):
     @property
     def client(self) -> VirtualClient: ...
 
+    def look_up(self) -> Body:
+        """Look up the route before the first step, at no cost."""
+        ...
+
     def do(self, head: str, step: Step) -> Body | None:
         """Do a step of the role; return an actor for one that takes time or has to wait its turn."""
         ...

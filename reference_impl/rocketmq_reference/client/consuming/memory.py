@@ -8,15 +8,12 @@ from typing import Protocol
 from rocketmq_reference.remoting.consuming import ConsumerGroup, Subscription
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.client.route import TopicRoute
+from rocketmq_reference.rules.client.route import TopicRoute, subscribe_list
 from rocketmq_reference.rules.consumer.allocation import AllocationError
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
-
-_READABLE = 0b100
-"""Permission bit for reading (PermName)."""
 
 
 class OffsetEvent(StrEnum):
@@ -90,14 +87,8 @@ class ConsumerMemory:
         return topic in self.subscriptions and topic not in self.queues
 
     def take_route(self, topic: str, route: TopicRoute) -> None:
-        """Use every readable queue, also of a broker without a master (topicRouteData2TopicSubscribeInfo)."""
         if topic in self.subscriptions:
-            self.queues[topic] = tuple(
-                Queue(data.broker, queue_id)
-                for data in route.sorted_queues
-                if data.permission & _READABLE
-                for queue_id in range(data.read_queues)
-            )
+            self.queues[topic] = tuple(Queue(*each) for each in subscribe_list(route))
 
     def as_group(self) -> ConsumerGroup:
         where, model = self.settings.consume_from_where, self.settings.message_model

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 
 from rocketmq_reference.rules.client.publish import PublishInfo
 
+READABLE = 0b100
+"""Permission bit for reading (PermName)."""
+
 WRITABLE = 0b010
 """Permission bit for writing (PermName)."""
 
@@ -42,6 +45,16 @@ class TopicRoute:
     def sorted_queues(self) -> tuple[BrokerQueues, ...]:
         """Return the queues by broker name in Java's order (UTF-16 units), "broker-10" before "broker-2"; the sort is stable."""
         return tuple(sorted(self.queues, key=lambda data: data.broker.encode("utf-16-be")))
+
+
+def subscribe_list(route: TopicRoute) -> list[tuple[str, int]]:
+    """Return every readable queue by broker name, also of a broker without a master (topicRouteData2TopicSubscribeInfo)."""
+    return [
+        (data.broker, queue_id)
+        for data in route.sorted_queues
+        if data.permission & READABLE
+        for queue_id in range(data.read_queues)
+    ]
 
 
 def publish_list(route: TopicRoute) -> list[tuple[str, int]]:

@@ -9,6 +9,7 @@ import java.util.Set;
 import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.consuming.AllocationDepth;
 import rocketdiff.simulation.remoting.RemotingDepth;
 import rocketdiff.simulation.rewriting.JarShelf;
 import rocketdiff.simulation.scheduler.Failure;
@@ -21,18 +22,24 @@ import rocketdiff.simulation.sending.SendLoopDepth;
 final class Host {
     private static final String SELECTING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"update\", \"broker\": \"a\","
         + " \"latency_ms\": 1, \"isolation\": true}, {\"do\": \"select\"}]}";
+    private static final String ALLOCATING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"allocate\","
+        + " \"strategy\": \"AVG\", \"ids\": [\"c\"], \"own\": \"c\"}]}";
     private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"send\", \"mode\": \"sync\"}]}";
 
     private final JarShelf shelf = new JarShelf();
     private final Map<String, List<String>> classPaths = new HashMap<>();
     private final Map<String, Release> loaded = new HashMap<>();
     private final Map<String, Depth> depths = new HashMap<>();
+    private final Map<String, String> trifles = new HashMap<>();
     private final Set<String> warm = new HashSet<>();
 
     Host() {
         depths.put("selection", new SelectionDepth());
         depths.put("send-loop", new SendLoopDepth());
         depths.put("remoting", new RemotingDepth());
+        depths.put("allocation", new AllocationDepth());
+        trifles.put("selection", SELECTING);
+        trifles.put("allocation", ALLOCATING);
     }
 
     void know(String release, List<String> classPath) {
@@ -49,7 +56,7 @@ final class Host {
         Depth run = depth(polls ? "send-loop" : depth);
         Release on = release(release);
         if (warm.add(release + " " + run.getClass())) {
-            warmUp(on, run, depth.equals("selection") ? SELECTING : SENDING);
+            warmUp(on, run, trifles.getOrDefault(depth, SENDING));
         }
         return Interpreter.run(on, run, name, script, traced, out);
     }

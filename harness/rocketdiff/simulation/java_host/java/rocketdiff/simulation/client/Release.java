@@ -25,6 +25,14 @@ public final class Release {
 
     /** The first class of these names that the release has; packages moved at 5.1.0. */
     public Class<?> type(String... names) {
+        Class<?> found = typeOrNull(names);
+        if (found == null) {
+            throw new IllegalStateException(name + " has no class " + String.join(" or ", names));
+        }
+        return found;
+    }
+
+    public Class<?> typeOrNull(String... names) {
         for (String candidate : names) {
             try {
                 return Class.forName(ROOT + candidate, true, loader);
@@ -32,7 +40,7 @@ public final class Release {
                 continue;
             }
         }
-        throw new IllegalStateException(name + " has no class " + String.join(" or ", names));
+        return null;
     }
 
     /** Requests, responses and exceptions of remoting; looked up at first use. */

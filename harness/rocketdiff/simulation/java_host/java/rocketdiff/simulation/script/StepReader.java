@@ -14,6 +14,7 @@ final class StepReader {
             return new Timeline(fields.list("entries"));
         }
         Step ofRole = SendingSteps.step(kind, fields);
+        ofRole = ofRole == null ? ConsumingSteps.step(kind, fields) : ofRole;
         return ofRole == null ? EnvironmentSteps.step(kind, fields) : ofRole;
     }
 

@@ -1,0 +1,16 @@
+"""How the answer lines of a consumer differ: shares."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rocketdiff.simulation.comparison.line_parts import Compared, LineParts, Part, parts_of
+
+_OF_ALLOCATION = {"exception": Compared.EXCEPTION, "share": Compared.SHARE}
+
+
+def _allocation_parts(left: dict[str, Any], right: dict[str, Any]) -> Iterator[Part]:
+    return parts_of(_OF_ALLOCATION, left, right, "allocate")
+
+
+CONSUMING_LINES: Mapping[str, LineParts] = {"allocate": _allocation_parts}
+"""By kind of line."""

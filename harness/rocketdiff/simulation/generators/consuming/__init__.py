@@ -1,0 +1,1 @@
+"""Random scripts of consumers."""

@@ -1,0 +1,53 @@
+package rocketdiff.simulation.script;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import rocketdiff.simulation.consuming.Allocation;
+import rocketdiff.simulation.consuming.Allocator;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.ScriptOver;
+
+/** The steps of a consumer. */
+final class ConsumingSteps {
+    private ConsumingSteps() {
+    }
+
+    /** The step of this kind; null: no consumer's. */
+    static Step step(String kind, Fields fields) {
+        return kind.equals("allocate") ? allocate(fields) : null;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Step allocate(Fields fields) {
+        List<Object> queues = fields.has("queues") ? queues(fields.list("queues")) : null;
+        List<String> rooms = (List<String>) fields.any("rooms");
+        Allocation asked = new Allocation(fields.text("strategy"), (List<String>) fields.list("ids"),
+            fields.text("own"), queues, rooms, fields.textOrNull("within"));
+        return (run, place) -> {
+            answer(run, run.lines.begin(place, "allocate"), asked);
+            run.lines.end(run.client, run.scheduler.main());
+        };
+    }
+
+    private static void answer(Run run, StringBuilder out, Allocation asked) {
+        try {
+            String share = ((Allocator) run.client).share(asked);
+            out.append("{\"share\": ").append(share).append('}');
+        } catch (Failure | ScriptOver hostEnds) {
+            throw hostEnds;
+        } catch (Throwable thrown) {
+            out.append("{\"exception\": ").append(JsonText.of(thrown.getClass().getSimpleName())).append('}');
+        }
+    }
+
+    private static List<Object> queues(List<?> written) {
+        List<Object> queues = new ArrayList<>();
+        for (Object queue : written) {
+            queues.add(((Map<?, ?>) queue).get("broker"));
+            queues.add(((Map<?, ?>) queue).get("queue_id"));
+        }
+        return queues;
+    }
+}

@@ -1,0 +1,98 @@
+"""
+The steps of a consumer: allocations.
+
+Its depths, and what each step needs of them.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.documents.refusal import Place, refused
+from rocketdiff.documents.yaml_source import Location
+from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentStep, RouteChange
+from rocketdiff.simulation.script.steps.sending import QueueOf
+from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, ScriptSettings
+
+
+class AllocationStrategy(StrEnum):
+    """The client's strategies, by the names that they report; the last one reports that of the inner one too."""
+
+    AVG = "AVG"
+    AVG_BY_CIRCLE = "AVG_BY_CIRCLE"
+    CONSISTENT_HASH = "CONSISTENT_HASH"
+    CONFIG = "CONFIG"
+    MACHINE_ROOM = "MACHINE_ROOM"
+    MACHINE_ROOM_NEARBY = "MACHINE_ROOM_NEARBY"
+
+
+ClientId = Annotated[str, Field(max_length=200)]
+
+_FIELDS = {
+    "queues": AllocationStrategy.CONFIG,
+    "rooms": AllocationStrategy.MACHINE_ROOM,
+    "within": AllocationStrategy.MACHINE_ROOM_NEARBY,
+}
+"""Fields that one strategy has."""
+
+_WITHIN = (AllocationStrategy.AVG, AllocationStrategy.AVG_BY_CIRCLE, AllocationStrategy.CONSISTENT_HASH)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """
+    Lets a strategy choose a member's share of the readable queues of the name server's route; sorted before, as in a round.
+
+    queues: those of CONFIG. rooms: those that MACHINE_ROOM serves. within: the strategy inside MACHINE_ROOM_NEARBY, where the
+    room of a broker or an id is what stands before its first @.
+    """
+
+    do: Literal["allocate"] = field(default="allocate", kw_only=True, repr=False)
+    strategy: AllocationStrategy
+    ids: Annotated[tuple[ClientId, ...], Field(max_length=1_000)]
+    own: ClientId
+    queues: Annotated[tuple[QueueOf, ...] | None, Field(max_length=1_000)] = None
+    rooms: Annotated[tuple[str, ...] | None, Field(max_length=1_000)] = None
+    within: AllocationStrategy | None = None
+
+
+ConsumingStep = Allocate
+
+CONSUMING_STEPS = (Allocate,)
+
+CONSUMING_DEPTHS = (Depth.ALLOCATION,)
+"""From least to most."""
+
+
+def needed_depth(step: EnvironmentStep | ConsumingStep) -> Depth:
+    """Return the least depth at which a step has an effect on a consumer; UsageError if none is deep enough."""
+    match step:
+        case Allocate() | Advance() | RouteChange() | Dump((DumpPart.CLOCK,)):
+            return Depth.ALLOCATION
+    raise UsageError(
+        "steps that act on allocation (allocate, route, advance, a dump of the clock)",
+        seen=step.do,
+        hint="a script has the steps of one role",
+    )
+
+
+def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
+    """Return the least depth: no setting has an effect on a consumer."""
+    return least
+
+
+def broker_of(_step: ConsumingStep) -> str | None:
+    """Return None: the queues of CONFIG may be of brokers without a route."""
+    return None
+
+
+def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:
+    """Raise UsageError for contradictory fields of a consumer's step."""
+    for name, strategy in _FIELDS.items():
+        if getattr(step, name) is not None and step.strategy is not strategy:
+            raise refused(place, location, expected=f"{name} with {strategy} only", seen=step.strategy)
+    if step.within is not None and step.within not in _WITHIN:
+        raise refused(place, location, expected=f"within {', '.join(_WITHIN)}", seen=step.within)
