@@ -37,14 +37,16 @@ def test_a_name_server_keeps_its_file_in_its_folder() -> None:
 
 
 SYNC_MASTER = {"brokerRole": "SYNC_MASTER", "inSyncReplicas": 2, "slaveTimeout": 500}
+READ_FROM_SLAVES = {"slaveReadEnable": True}
 
 
 @pytest.mark.parametrize(
     ("topology", "broker", "brokers_id", "others"),
     [
-        ("master-with-slave-sync", "broker-a-slave-1", 1, {"brokerRole": "SLAVE"}),
-        ("master-with-slave-sync", "broker-a", 0, SYNC_MASTER),
-        ("master-with-slave-async", "broker-a", 0, {}),
+        ("master-with-slave-sync", "broker-a-slave-1", 1, {"brokerRole": "SLAVE", **READ_FROM_SLAVES}),
+        ("master-with-slave-sync", "broker-a", 0, SYNC_MASTER | READ_FROM_SLAVES),
+        ("master-with-slave-async", "broker-a", 0, READ_FROM_SLAVES),
+        ("two-masters", "broker-a", 0, {}),
         ("two-masters-sync-flush", "broker-a", 0, {"flushDiskType": "SYNC_FLUSH"}),
     ],
 )
@@ -52,7 +54,7 @@ def test_a_broker_has_the_settings_of_its_role(
     topology: str, broker: str, brokers_id: int, others: dict[str, object]
 ) -> None:
     """
-    A slave has its master's name and its own id; an async master and asynchronous flush are defaults.
+    A slave has its master's name and its own id, and may be read; an async master and asynchronous flush are defaults.
 
     A sync master waits for one copy, from 5.0.0 on by inSyncReplicas, for 500 ms, less than a producer's timeout.
     """

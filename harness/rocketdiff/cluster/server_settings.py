@@ -87,6 +87,10 @@ def role_settings(topology: Topology, name: str) -> dict[str, object]:
     """Name, role, replication and flush settings of a broker; the same for every backend."""
     broker_id = broker_id_of(name)
     settings: dict[str, object] = {"brokerName": master_of(name), "brokerId": broker_id}
+    if topology.has_slaves:
+        # Default: false. A slave from 5.0.0 on then refuses every pull, so that no consumer reads on when its master is dead
+        # (PullMessageProcessor). Producers do not notice it.
+        settings["slaveReadEnable"] = True
     if broker_id != MASTER_ID:
         return settings | {"brokerRole": "SLAVE"}
     if topology.replication is Replication.SYNC_MASTER:
