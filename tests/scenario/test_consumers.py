@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, ListenerRule
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
@@ -172,6 +172,31 @@ def test_every_other_member_of_a_mixed_group_is_the_baseline(
         return
     group = parse(text, "text").group
     assert group is not None and group.mixed == mixed
+
+
+BROADCAST = TEXT.replace("members: 2", "members: 2\n  model: broadcasting")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({"checks: [delivered, retries]": "checks: [delivered]", "outcome: later": "outcome: success"}, None, id="one check"),
+        pytest.param({}, r"checks: \[delivered\] of a broadcasting", id="another check"),
+        pytest.param({"checks: [delivered, retries]": "checks: [delivered]"}, "does not come back", id="a failing listener"),
+    ],
+)  # fmt: skip
+def test_members_that_share_nothing_are_judged_each_alone(changes: dict[str, str], expected: str | None) -> None:
+    """Offsets are in a file of each, and what fails is lost."""
+    text = BROADCAST
+    for stated, instead in changes.items():
+        assert stated in text
+        text = text.replace(stated, instead)
+    if expected is None:
+        group = parse(text, "text").group
+        assert group is not None and group.model is MessageModel.BROADCASTING
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
 
 
 def test_the_dead_do_not_remain_and_the_paused_do() -> None:

@@ -106,6 +106,14 @@ def test_a_member_joins_works_and_leaves() -> None:
     assert member.conversation.transcript.others[Received] == [received(), received(1)]
 
 
+def test_a_broadcasting_member_allocates_nothing() -> None:
+    """It owns every queue, so that calls without an allocation are right."""
+    member = Member()
+    member.talk._setup = replace(SETUP, model=MessageModel.BROADCASTING)
+    member.then(JOIN, JOINED, received(), consumed(), LEAVE, LEFT, Done(calls=1))
+    assert member.conversation.stage is Stage.DONE
+
+
 def test_a_member_that_left_can_join_again() -> None:
     """The next join begins the second incarnation; numbers of calls go on."""
     member = Member()

@@ -56,3 +56,19 @@ AGAIN = (call(1, 1), end(1, LATER))
 def test_failed_messages_are_awaited_until_they_come_back(records: list[Record], waiting: int) -> None:
     """With two retries: each failed message is awaited, each retry ends one wait; dead letters are not awaited."""
     assert group_of(*records).open_retries(2) == waiting
+
+
+@pytest.mark.parametrize(
+    ("records", "ends", "has"),
+    [
+        pytest.param([call(0, 0, 0), end(0, SUCCESS)], 2, True, id="to the end"),
+        pytest.param([call(0, 0), end(0, SUCCESS)], 2, False, id="not yet"),
+        pytest.param([call(0, 0, 0)], 2, False, id="an open call"),
+        pytest.param([], 0, True, id="an empty queue"),
+    ],
+)
+def test_a_broadcasting_member_has_worked_to_the_end_of_each_queue(records: list[Record], ends: int, has: bool) -> None:
+    """No broker knows its offsets."""
+    group = group_of(*records)
+    assert group.has_each_worked_to({("broker-a", 0): ends}, [0]) is has
+    assert not group.has_each_worked_to(None, [0])

@@ -82,3 +82,17 @@ def test_a_group_that_is_not_settled_is_so_for_a_reason(
     """Any member or broker that sees the group otherwise is named."""
     seen = {name: each for name, each in {**ALL_LISTED, **lists}.items() if each is not None}
     assert reason in why_unsettled(members, TOPICS, seen, ("broker-a", "broker-b"))
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        pytest.param((member("1@m0", (A0, A1)), member("1@m1", (A0, A1))), "", id="both own all"),
+        pytest.param((member("1@m0", (A0, A1)), SECOND), "1@m1 does not own every queue of T", id="one owns a share"),
+    ],
+)
+def test_members_of_a_broadcasting_group_own_every_queue(members: tuple[LivingMember, ...], reason: str) -> None:
+    """They compute no share; brokers list them all the same."""
+    bare = tuple(replace(each, allocated={}) for each in members)
+    fed = {"T": TOPICS["T"]}
+    assert why_unsettled(bare, fed, ALL_LISTED, ("broker-a", "broker-b"), is_shared=False) == reason

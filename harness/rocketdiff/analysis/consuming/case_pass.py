@@ -11,6 +11,9 @@ from rocketdiff.analysis.consuming.story import story_of
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.arm import Arm
 
+OF_EACH_MEMBER = frozenset({"delivered", "consumption"})
+"""Checks that judge a broadcasting group too; the others are about members that share queues and offsets."""
+
 
 def judge_case(
     trace: CaseTrace,
@@ -23,6 +26,8 @@ def judge_case(
     if not any(code.observers for code in codes):
         return
     story = story_of(trace)
+    if any(group.is_broadcasting for group in story.groups.values()):
+        codes = [code for code in codes if code.name in OF_EACH_MEMBER]
     facts = GroupFacts(story)
     if wanted is None:
         for fault in trace.faults:

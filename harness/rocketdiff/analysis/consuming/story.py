@@ -235,10 +235,28 @@ class GroupStory:
     fed_until_ns: int = 0
     settings: Mapping[str, int | str] = field(default_factory=dict)
     is_orderly: bool = False
+    is_broadcasting: bool = False
     unanswered: frozenset[QueueOf] = frozenset()
     rounds: tuple[Round, ...] = ()
     listings: tuple[Listing, ...] = ()
     topics: GroupTopics = NO_TOPICS
+
+    @cached_property
+    def readers(self) -> tuple["GroupStory", ...]:
+        """Those that each get every message: the group, or each member of a broadcasting one."""
+        return (
+            tuple(map(self._alone, sorted({life.member for life in self.lives}))) if self.is_broadcasting else (self,)
+        )
+
+    def _alone(self, member: int) -> "GroupStory":
+        return replace(
+            self,
+            lives=tuple(each for each in self.lives if each.member == member),
+            deliveries=tuple(_numbered(each for each in self.deliveries if each.member == member)),
+            tenures=tuple(each for each in self.tenures if each.member == member),
+            commits=tuple(each for each in self.commits if each.member == member),
+            is_broadcasting=False,
+        )
 
     @cached_property
     def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
@@ -379,6 +397,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
         {} if own is None else own.settings,
         own is not None and own.is_orderly,
+        own is not None and own.is_broadcasting,
         frozenset(
             queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
         ),

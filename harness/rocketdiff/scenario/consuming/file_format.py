@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, Mix
+from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, MessageModel, Mix
 from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROPERTIES, CONSUMER_SETTINGS
 from rocketdiff.core.tables.roles import ClientRole
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     AllocationName = str
     OutcomeName = str
     MixName = str
+    ModelName = str
     GroupCheckName = str
     GroupDurationCheck = str
     SettingsPart = Part
@@ -34,6 +35,7 @@ else:  # closed sets from core
     ListenerName = Literal[tuple(map(str, ListenerKind))]
     AllocationName = Literal[tuple(map(str, Allocation))]
     OutcomeName = Literal[tuple(map(str, ListenerOutcome))]
+    ModelName = Literal[tuple(map(str, MessageModel))]
     MixName = Literal[tuple(map(str, Mix))]
     GroupCheckName = Literal[asked_for(ClientRole.CONSUMER)]
     GroupDurationCheck = Literal[asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)]
@@ -81,6 +83,7 @@ class ConsumersPart(Part):
 
     members: Annotated[int, Field(ge=1, le=6)]
     listener: ListenerName
+    model: ModelName = MessageModel.CLUSTERING.value
     allocation: AllocationName = Allocation.AVG.value
     settings: SettingsPart = SettingsPart()
     properties: PropertiesPart = PropertiesPart()

@@ -10,6 +10,7 @@ from rocketdiff.core.consuming.plan import (
     ListenerRule,
     MemberChange,
     MemberEvent,
+    MessageModel,
     Mix,
 )
 from rocketdiff.core.demand import GroupDemand
@@ -50,6 +51,7 @@ def group_of(part: ConsumersPart) -> GroupPlan:
     return GroupPlan(
         members=part.members,
         listener=ListenerKind(part.listener),
+        model=MessageModel(part.model),
         allocation=Allocation(part.allocation),
         rules=tuple(
             ListenerRule(

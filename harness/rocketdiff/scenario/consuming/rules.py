@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, Mix
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import TOPOLOGIES
@@ -31,6 +31,9 @@ LEAST_STAY_S = 1.0
 FIRST_RETRY_LEVEL = 3
 """The first retry has this level, each further one the next, unless the listener asks for another."""
 
+OF_BROADCASTING = "delivered"
+"""The check that judges each member by itself; the others compare members that share their queues and offsets."""
+
 _ORDERLY_ONLY = (ListenerOutcome.COMMIT, ListenerOutcome.ROLLBACK)
 
 Flaw = tuple[Location, str, str, str]
@@ -45,6 +48,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_times(file, faults),
         *_of_membership(file),
         *_of_mix(file),
+        *_of_broadcasting(file),
     ):
         raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
 
@@ -163,6 +167,18 @@ def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
 def _of_mix(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     if file.consumers.mix != Mix.NONE and not group_of(file.consumers).mixed:
         yield ("consumers", "mix"), "two members at least", "one", "a group of one client is not mixed"
+
+
+def _of_broadcasting(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    if file.consumers.model != MessageModel.BROADCASTING:
+        return
+    if others := [check for check in file.checks if check != OF_BROADCASTING]:
+        hint = "each member keeps its own offsets, in a file"
+        yield ("checks",), f"checks: [{OF_BROADCASTING}] of a broadcasting group", ", ".join(others), hint
+    for number, rule in enumerate(file.consumers.rules):
+        if rule.outcome != ListenerOutcome.SUCCESS:
+            place = ("consumers", "rules", number, "outcome")
+            yield place, "outcome: success in a broadcasting group", rule.outcome, "a failed message does not come back"
 
 
 def _of_event(part: MembershipPart, place: Location) -> Iterator[Flaw]:

@@ -9,7 +9,7 @@ leaves the member possibly there until it has left. ``done`` comes after the las
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.consuming.plan import ListenerRule
+from rocketdiff.core.consuming.plan import ListenerRule, MessageModel
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.consuming import (
     ALLOCATIONS,
@@ -142,7 +142,14 @@ class ConsumingTalk:
         if done.calls != self._calls:
             raise broken("incomplete", f"done to count {self._calls} calls", f"{done.calls}")
         hello = self._transcript.hello
-        if self._calls and hello is not None and ALLOCATIONS in hello.capabilities and not self._numbers.get(Allocated):
+        is_shared = self._setup.model is MessageModel.CLUSTERING
+        if (
+            is_shared
+            and self._calls
+            and hello is not None
+            and ALLOCATIONS in hello.capabilities
+            and not self._numbers.get(Allocated)
+        ):
             raise broken("unkept-claim", "allocations, as hello claims", f"none before {self._calls} calls")
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:

@@ -1,5 +1,5 @@
 """
-Is every stored message handed to the group, and as it was stored?
+Is every stored message handed to the group, or to each member of a broadcasting one, and as it was stored?
 
 A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it: a member pulls a
 queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
@@ -39,7 +39,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     if story.held is None:
         return
-    for group in story.groups.values():
+    for group in (reader for each in story.groups.values() for reader in each.readers):
         waiting = Waiting(story, group)
         for queue, held in story.held.items():
             _observe_queue(facts, group, queue, held, waiting)

@@ -22,7 +22,7 @@ def count_figures(story: CaseStory, facts: GroupFacts) -> None:
     """Count the figures of both groups."""
     for group in story.groups.values():
         arm = str(group.arm)
-        known = [group.by_send.get(send, ()) for send in story.held_by_send]
+        known = [reader.by_send.get(send, ()) for reader in group.readers for send in story.held_by_send]
         facts.count(FIGURES, arm, "", STORED, n=len(known))
         facts.count(FIGURES, arm, "", DELIVERED, n=sum(map(bool, known)))
         further = [is_again(each, number) for each in known for number in range(1, len(each))]

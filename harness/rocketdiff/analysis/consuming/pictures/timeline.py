@@ -43,7 +43,8 @@ def note_timeline(story: CaseStory, facts: GroupFacts) -> None:
     end_ns = _end_ns(story)
     step_ns = max(1, (end_ns - facts.origin_ns) // STEPS)
     for group in story.groups.values():
-        bars, apart_ns = _merged_to_fit(_bars(group, end_ns), end_ns - facts.origin_ns)
+        found = {key: own for reader in group.readers for key, own in _bars(reader, end_ns).items()}
+        bars, apart_ns = _merged_to_fit(found, end_ns - facts.origin_ns)
         facts.count(MERGED, str(group.arm), "", "", total=apart_ns / NS_PER_MS)
         for (member, queue, work), bar in bars:
             facts.note(

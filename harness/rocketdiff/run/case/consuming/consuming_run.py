@@ -114,9 +114,12 @@ class ConsumingRun:
         run, names = self._run, self.names
         plan = self._plan
         settings, is_orderly = {**plan.settings, **plan.properties}, plan.listener is ListenerKind.ORDERLY
+        is_broadcasting = plan.model is MessageModel.BROADCASTING
         mixed = {Arm.BASELINE: (), Arm.CANDIDATE: plan.mixed}
         groups = {
-            arm: GroupEntry(topics.group, plan.processes, settings, is_orderly, plan.membership, mixed[arm])
+            arm: GroupEntry(
+                topics.group, plan.processes, settings, is_orderly, plan.membership, mixed[arm], is_broadcasting
+            )
             for arm, topics in names.groups.items()
         }
         run.directory.form(dict.fromkeys(Arm, names.fed), groups)
@@ -164,8 +167,7 @@ class ConsumingRun:
         began_ns = time.monotonic_ns()
         while time.monotonic() - began < self._plan.drain_s and None in self._caught_up_s.values():
             for arm, group in self._groups.items():
-                is_done = self._watch.has_caught_up(arm, began_ns) and group.open_retries(most_retries(self._plan)) <= 0
-                if is_done and self._caught_up_s[arm] is None:
+                if self._caught_up_s[arm] is None and self._has_caught_up(arm, group, began_ns):
                     self._caught_up_s[arm] = time.monotonic() - began
             time.sleep(_LOOK_S)
         for place, number in enumerate(self._plan.remaining):
@@ -253,6 +255,11 @@ class ConsumingRun:
                 orders = [order for order in self._groups[member.arm].orders if order.member == member.number]
                 flaws = (why_unproven(event, orders, self._run.origin_ns) for event in own)
                 yield member, "; ".join(filter(None, flaws))
+
+    def _has_caught_up(self, arm: Arm, group: GroupRun, since_ns: int) -> bool:
+        if self._plan.model is MessageModel.BROADCASTING:
+            return group.has_each_worked_to(self._watch.fed_ends(arm, since_ns), self._plan.remaining)
+        return self._watch.has_caught_up(arm, since_ns) and group.open_retries(most_retries(self._plan)) <= 0
 
     def _note_losses(self) -> None:
         """A member that broke the protocol is noted when it is seen, also one that had left for good."""

@@ -128,6 +128,17 @@ class GroupRun:
                     count += sum(message.times < most for message in _failed(call, end))
         return count
 
+    def has_each_worked_to(self, ends: Mapping[tuple[str, int], int] | None, members: Iterable[int]) -> bool:
+        """Return True if each of these members has ended a call with the last message of each queue. ends: None if unknown."""
+        return ends is not None and all(
+            self._worked_to(number, queue) >= ends[queue] for number in members for queue in ends
+        )
+
+    def _worked_to(self, number: int, queue: tuple[str, int]) -> int:
+        ended = {end.call for end in self._reported(number, Consumed)}
+        own = (each for each in self._reported(number, Received) if (each.broker, each.queue_id) == queue)
+        return max((message.offset + 1 for call in own if call.call in ended for message in call.messages), default=0)
+
     @property
     def calls(self) -> int:
         return sum(subject.ended for subject in self._subjects.values())

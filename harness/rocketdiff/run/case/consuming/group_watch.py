@@ -18,7 +18,7 @@ from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations.admin import ADMIN_ERRORS, queue_end
 from rocketdiff.cluster.operations.groups import committed_offset, member_ids
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import CommittedOffset, ListedMembers
+from rocketdiff.core.consuming.watched import CommittedOffset, ListedMembers, TopicKind
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.traces.layout import COMMITTED_JOURNAL, LISTED_JOURNAL
 from rocketdiff.traces.recorder import Recorder
@@ -90,6 +90,13 @@ class GroupWatch:
         return len(offsets) == expected and all(
             offset.end is not None and (offset.value or 0) == offset.end for offset in offsets
         )
+
+    def fed_ends(self, arm: Arm, since_ns: int) -> dict[tuple[str, int], int] | None:
+        """Return the end of each queue of the fed topic as seen after this time, by broker and queue id; None if one was not."""
+        offsets = [each for each in self.committed(arm) if each.kind is TopicKind.FED and each.asked_ns > since_ns]
+        expected = sum(kind is TopicKind.FED for kind, *_ in self._names.queues_of(arm))
+        ends = {(each.broker, each.queue_id): each.end for each in offsets if each.end is not None}
+        return ends if len(ends) == expected else None
 
     def _run(self, poll: "_BrokerPoll") -> None:
         number = 0

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 
 from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.consuming.plan import MessageModel
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.tables.signatures import NEVER_SETTLED
 from rocketdiff.run.case.case_run import CaseRun
@@ -44,6 +45,8 @@ class Joining:
     ) -> None:
         self.settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
         self._run, self._names, self._groups, self._watch, self._limits = run, names, groups, watch, limits
+        group = run.case.scenario.group
+        self._is_broadcasting = group is not None and group.model is MessageModel.BROADCASTING
 
     def join_one_by_one(self, members: int) -> None:
         """Raises NotSettled."""
@@ -134,4 +137,7 @@ class Joining:
         for _, topic, broker, queue_id in self._names.queues_of(arm):
             queues[topic].add((broker, queue_id))
         whole: dict[str, Queues] = {topic: frozenset(of) for topic, of in queues.items()}
-        return why_unsettled(members, whole, self._watch.listed(arm), self._names.brokers)
+        listed, brokers = self._watch.listed(arm), self._names.brokers
+        if self._is_broadcasting:  # such a member does not subscribe to the retry topic
+            return why_unsettled(members, {topics.fed: whole[topics.fed]}, listed, brokers, is_shared=False)
+        return why_unsettled(members, whole, listed, brokers)

@@ -33,11 +33,18 @@ def why_unsettled(
     topics: Mapping[str, Queues],
     listed: Mapping[str, ListedMembers],
     brokers: Sequence[str],
+    *,
+    is_shared: bool = True,
 ) -> str:
-    """Return why a group is not settled, as a sentence; empty if it is. topics: the queues of each of its topics."""
+    """
+    Return why a group is not settled, as a sentence; empty if it is.
+
+    topics: the queues of each of its topics. is_shared: False for a broadcasting group, whose members own all queues.
+    """
     ids = sorted(member.client_id for member in members)
+    flaw_of = _flaw_of if is_shared else _flaw_of_all
     return next(
-        (flaw for topic, queues in topics.items() if (flaw := _flaw_of(topic, queues, members, ids))), ""
+        (flaw for topic, queues in topics.items() if (flaw := flaw_of(topic, queues, members, ids))), ""
     ) or next((flaw for broker in brokers if (flaw := _flaw_at(broker, listed.get(broker), ids))), "")
 
 
@@ -54,6 +61,11 @@ def _flaw_of(topic: str, queues: Queues, members: Sequence[LivingMember], ids: S
     if owners != Counter(queues):
         return f"queues of {topic} have {dict(owners)} owners, not one each of {sorted(queues)}"
     return ""
+
+
+def _flaw_of_all(topic: str, queues: Queues, members: Sequence[LivingMember], _ids: Sequence[str]) -> str:
+    lacking = (member.client_id for member in members if member.owned_of(topic) != queues)
+    return next((f"{client_id} does not own every queue of {topic}" for client_id in lacking), "")
 
 
 def _flaw_at(broker: str, listed: ListedMembers | None, ids: Sequence[str]) -> str:

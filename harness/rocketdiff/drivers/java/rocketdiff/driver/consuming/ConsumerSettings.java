@@ -1,5 +1,6 @@
 package rocketdiff.driver.consuming;
 
+import java.io.File;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -77,6 +78,11 @@ final class ConsumerSettings {
                 System.setProperty(name, String.valueOf(each.getValue()));
             }
         }
+    }
+
+    /** A folder below the working folder, which is the member's own: the default is in the user's home. */
+    static void keepOffsetsIn(String folder) {
+        System.setProperty("rocketmq.client.localOffsetStoreDir", new File(folder).getAbsolutePath());
     }
 
     /** Applies what the runner named and the client has; says on stderr what it has not. */

@@ -45,6 +45,9 @@ public final class ConsumingRunner implements RoleRunner {
     public void setup(Map<String, Object> line) {
         setup = new ConsumingSetup(line);
         ConsumerSettings.setProperties(setup.properties);
+        if (setup.isBroadcasting()) {
+            ConsumerSettings.keepOffsetsIn("offsets");
+        }
     }
 
     @Override
