@@ -56,7 +56,6 @@ class Group:
         /,
     ) -> None:
         self.errors.append(error)
-        assert len(ids) == len(self.broker.ids)
         assert set(share) <= set(queues)
         self.shares.append((topic, len(share)))
 

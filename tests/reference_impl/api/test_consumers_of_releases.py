@@ -116,7 +116,7 @@ def test_before_4_6_0_a_start_without_name_server_succeeds(group: Group) -> None
     """The failed look-up is logged."""
     group.cluster.name_server.refuse()
     consumer = group.member("4.5.2")
-    consumer.start()
+    assert consumer.start() is consumer
     consumer.shutdown()
 
 
