@@ -55,6 +55,7 @@ class Group:
         error: AllocationError | None,
         /,
     ) -> None:
+        assert ids
         self.errors.append(error)
         assert set(share) <= set(queues)
         self.shares.append((topic, len(share)))

@@ -35,7 +35,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("release", RELEASES[1:])
-def test_what_a_release_changes(release: str) -> None:
+def test_changes_of_a_release(release: str) -> None:
     """A release differs from the one before in the listed values alone."""
     before, now = consumer_rules_of(RELEASES[RELEASES.index(release) - 1]), consumer_rules_of(release)
     names = [field.name for field in fields(now)]

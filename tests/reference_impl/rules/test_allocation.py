@@ -42,7 +42,7 @@ NO_IDS = "IllegalArgumentException: cidAll is null or cidAll empty"
         ("a=1", "y", "x", ""),
     ],
 )
-def test_what_every_release_checks(name: str, queues: str, ids: str, own: str, expected: str) -> None:
+def test_checks_of_every_release(name: str, queues: str, ids: str, own: str, expected: str) -> None:
     """An own id, queues and ids are needed, in this order; a member that is not listed gets nothing."""
     assert answer(STRATEGIES[name], queues, ids, own) == expected
 
