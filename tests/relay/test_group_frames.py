@@ -47,19 +47,21 @@ BODY = message(41) + message(42, MAGICS[1]) + message(43, more=0)
     ("command", "said"),
     [
         pytest.param(
-            pull(PULL, serialization=JSON), GroupFrame(("g",), offset=41, flags=2, suspend_ms=15_000), id="a pull"
+            pull(PULL, serialization=JSON),
+            GroupFrame(("g",), "broker-a", offset=41, flags=2, suspend_ms=15_000),
+            id="a pull",
         ),
         pytest.param(
             Command(
                 LITE_PULL_MESSAGE,
                 {**pull(PULL, serialization=JSON).ext_fields, "sysFlag": "3", "commitOffset": "40"},
             ),
-            GroupFrame(("g",), offset=41, commit_offset=40, flags=3, suspend_ms=15_000),
+            GroupFrame(("g",), "broker-a", offset=41, commit_offset=40, flags=3, suspend_ms=15_000),
             id="a lite pull that commits",
         ),
-        pytest.param(query_offset("g", "T", "b", 3, serialization=JSON), GroupFrame(("g",)), id="a query"),
+        pytest.param(query_offset("g", "T", "b", 3, serialization=JSON), GroupFrame(("g",), "b"), id="a query"),
         pytest.param(
-            update_offset("g", "T", "b", 3, 9, serialization=JSON), GroupFrame(("g",), offset=9), id="a commit"
+            update_offset("g", "T", "b", 3, 9, serialization=JSON), GroupFrame(("g",), "b", offset=9), id="a commit"
         ),
         pytest.param(Command(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": "3"}), GroupFrame(), id="an end"),
         pytest.param(

@@ -67,6 +67,7 @@ class Group:
     members: list[Row] = field(default_factory=list)
     allocations: list[Row] = field(default_factory=list)
     listed: list[Row] = field(default_factory=list)
+    wire: list[Row] = field(default_factory=list)
 
     def divide(
         self, at_ms: float, *queues: str, member: int = 0, among: tuple[int, ...] = (0,), of: str = "ab", **row: Any
@@ -100,6 +101,31 @@ class Group:
                 "ids": [client_id(each) for each in members],
             }
         )
+
+    def pull(self, at_ms: float, broker: str, offset: int, answered_ms: float | None = None, **row: Any) -> Row:
+        """A pull that the relay saw; without ``next_offset`` its answer has no message."""
+        made = {
+            "member": 0,
+            "number": len(self.wire),
+            "connection": BROKERS.index(broker),
+            "node": broker,
+            "what": "pull",
+            "in_ns": ns(at_ms),
+            "kind": "fed",
+            "broker": broker,
+            "queue_id": 0,
+            "offset": offset,
+        }
+        if answered_ms is not None:
+            found = {"answered_ns": ns(answered_ms), "code": 0 if "next_offset" in row else 19}
+            made |= found | {"next_offset": offset, "count": row.get("next_offset", offset) - offset, "suggested": 0}
+        self.wire.append(made | row)
+        return self.wire[-1]
+
+    def lose(self, at_ms: float, broker: str) -> None:
+        """A connection ends."""
+        end = {"number": len(self.wire), "connection": BROKERS.index(broker), "node": broker, "what": "end"}
+        self.wire.append({"member": 0, "in_ns": ns(at_ms), "broker": broker} | end)
 
     def deliver(
         self, send: int, at_ms: float, *, kind: str = "fed", offset: int | None = None, times: int = 0, **row: Any
@@ -304,6 +330,8 @@ class Story:
             ):
                 rows = [row | {"arm": number} for row in getattr(group, name)]
                 tables[TableName(name), arm] = _table(TableName(name), rows)
+            if group.wire:
+                tables[TableName.WIRE, arm] = _table(TableName.WIRE, [row | {"arm": number} for row in group.wire])
         return CaseTrace("run", {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "acme:1"}, self.entry(), tables)
 
     def fault_rows(self) -> list[Row]:

@@ -60,6 +60,7 @@ class Check:
     rests_on: aspect of the rules that it compares with observations; None if it uses no rules, or only where
         everything is known.
     reads_attempts: void if the wire contradicts what the client reports about its attempts.
+    reads_wire: needs a relay before each client.
     cluster_only: why the simulation cannot answer it; empty if it can.
     is_implicit: applies to every case of its role; never written in a scenario.
     role: of the clients that it asks about; None for every role.
@@ -73,6 +74,7 @@ class Check:
     needs: tuple[Need, ...] = ()
     rests_on: Aspect | None = None
     reads_attempts: bool = False
+    reads_wire: bool = False
     cluster_only: str = ""
     is_implicit: bool = False
     is_about_the_run: bool = False
@@ -226,6 +228,15 @@ CHECKS = {
             role=ClientRole.CONSUMER,
         ),
         Check(
+            "pulling",
+            "A queue has one pull at a time, at the right broker, from the offset that the last answer named.",
+            Concern.QUEUES,
+            reads_attempts=True,
+            reads_wire=True,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "resume-time",
             "The first message after a fault of its broker comes as soon as the other group's, within the margin.",
             Concern.WAITING,
@@ -280,6 +291,9 @@ def implicit_for(role: ClientRole) -> tuple[str, ...]:
 
 STATISTICAL = tuple(name for name, check in CHECKS.items() if check.kind is CheckKind.STATISTICAL)
 """Checks that pool durations over cases and accept a tolerance."""
+
+READS_WIRE = frozenset(name for name, check in CHECKS.items() if check.reads_wire)
+"""Checks that need a relay before each client."""
 
 ABOUT_THE_RUN = frozenset(name for name, check in CHECKS.items() if check.is_about_the_run)
 """A pass shows nothing about a client's behaviour. They also cover a subject that broke off."""

@@ -381,6 +381,24 @@ COMMITTED_BY_ANOTHER = Signature(
     "offsets.committed-by-another", "offsets", "a member of {subject} commits an offset of a queue it does not work on"
 )
 WENT_BACK = Signature("offsets.went-back", "offsets", "an offset that {subject} has committed goes back")
+PULLED_TWICE_AT_ONCE = Signature(
+    "pulling.two-at-once", "pulling", "a member of {subject} pulls from a queue while a pull of it is under way"
+)
+PULLED_OTHER_OFFSET = Signature(
+    "pulling.other-offset", "pulling", "a member of {subject} pulls from another offset than the last answer named"
+)
+PULLED_NOT_OWNED = Signature(
+    "pulling.not-owned", "pulling", "a member of {subject} pulls from a queue that it does not work on"
+)
+PULLED_FROM_ANOTHER = Signature(
+    "pulling.other-broker", "pulling", "a member of {subject} pulls from another broker than the rules say"
+)
+PULLED_TOO_SOON = Signature(
+    "pulling.too-soon", "pulling", "a member of {subject} does not wait for as long as it should after a failed pull"
+)
+COMMITS_AT_A_SLAVE = Signature(
+    "pulling.commit-at-a-slave", "pulling", "a member of {subject} sends a slave an offset to commit"
+)
 RETRY_MISSING = Signature("retries.missing", "retries", "a message that failed at {subject} never comes back")
 RETRY_TOO_OFTEN = Signature(
     "retries.too-many", "retries", "a message that failed at {subject} comes back more than once"

@@ -20,6 +20,9 @@ MARGIN_NS = 5 * NS_PER_S
 HOLD_NS = 5 * NS_PER_S
 """A broker looks at the pulls that it holds every 5 s (PullRequestHoldService), so a message in its log waits no longer."""
 
+FLOW_CONTROL = 215
+"""Code of a broker that is too busy to answer (ResponseCode)."""
+
 PULL_TIMEOUT_NS = 30 * NS_PER_S
 PULL_TIMEOUT_SCAN_NS = NS_PER_S
 """A pull without an answer ends after 30 s, seen by a scan every second."""
@@ -101,6 +104,11 @@ class Windows:
                 max(first.round_min_ns, each.round_min_ns),
             )
         return first
+
+    def after_failed_pull(self, code: int | None) -> int:
+        """From a pull that failed to the next one. code: of the broker's answer, None without one."""
+        soon_ms = self.rules.broker_flow_control_delay_ms
+        return soon_ms * NS_PER_MS if code == FLOW_CONTROL and soon_ms is not None else self.pull_failure_ns
 
     def first_delivery(self) -> int:
         """

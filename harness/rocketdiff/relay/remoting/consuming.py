@@ -32,13 +32,14 @@ class GroupFrame(msgspec.Struct, frozen=True, omit_defaults=True):
     """
     What a frame of a consumer says; what it does not say is None or empty.
 
-    groups: that it is about. ids: of the client that asks, or of all members in an answer. offset: of a pull, a commit or an
+    groups: that it is about. broker: the name of a queue's broker (bname, from 5.0.0). ids: of the client that asks, or of all members in an answer. offset: of a pull, a commit or an
     answer; the physical offset of a message handed back. commit_offset: of a pull with that flag. flags, suspend_ms: of a pull.
     next_offset, min_offset, max_offset, suggested (broker id), count, first_offset, last_offset: of a pull's answer. queues: of a
     lock, as topic, broker and queue id.
     """
 
     groups: tuple[str, ...] = ()
+    broker: str | None = None
     ids: tuple[str, ...] | None = None
     offset: int | None = None
     commit_offset: int | None = None
@@ -70,6 +71,7 @@ def _pull(command: Command) -> GroupFrame:
     flags = _number(fields, "sysFlag") or 0
     return GroupFrame(
         _groups(fields),
+        broker=fields.get("bname"),
         offset=_number(fields, "queueOffset"),
         commit_offset=_number(fields, "commitOffset") if flags & COMMITS else None,
         flags=flags,
@@ -79,7 +81,8 @@ def _pull(command: Command) -> GroupFrame:
 
 def _of_a_group(command: Command) -> GroupFrame:
     """A commit has an offset; questions have none."""
-    return GroupFrame(_groups(command.ext_fields), offset=_number(command.ext_fields, "commitOffset"))
+    fields = command.ext_fields
+    return GroupFrame(_groups(fields), fields.get("bname"), offset=_number(fields, "commitOffset"))
 
 
 def _handed_back(command: Command) -> GroupFrame:

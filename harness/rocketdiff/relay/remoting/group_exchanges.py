@@ -69,6 +69,7 @@ class _Reader:
             asked,
             out_ns=record.out_ns,
             topic=record.topic,
+            broker=said.broker or asked.broker,
             queue_id=record.queue_id,
             offset=said.offset,
             commit_offset=said.commit_offset,

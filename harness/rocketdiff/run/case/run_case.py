@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.events import CaseEnded, CaseStarted, Listener, emit
+from rocketdiff.core.tables.checks import READS_WIRE
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.cast import Pair
@@ -46,7 +47,8 @@ def run_case(
     scenario = case.scenario
     number, name, role = directory.number, str(case.id), scenario.role
     emit(listeners, CaseStarted(number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s))
-    run = CaseRun(cluster, directory, case, pair, listeners, is_wire_wanted or needs_relays(case.faults))
+    is_wire_wanted |= needs_relays(case.faults) or not READS_WIRE.isdisjoint(scenario.checks)
+    run = CaseRun(cluster, directory, case, pair, listeners, is_wire_wanted)
     run.role = ROLE_RUNS[role](run)
     try:
         with ExitStack() as stack:

@@ -54,6 +54,7 @@ MEMBER_DEFECTS = {
     "doubles": "calls the listener twice for some messages",
     "commits-early": "commits a message before its call has ended",
     "stands-still": "stops delivering from a queue that was silent for two seconds",
+    "pulls-in-a-loop": "asks for a queue again while its pull is held",
     "wrong-share": "takes the queues of the next member",
     "keeps-a-lost-queue": "goes on with a queue that belongs to another member",
     "never-gives-up-a-queue-cleanly": "commits nothing when it gives a queue up or leaves",

@@ -71,7 +71,7 @@ class Pulling:
         self.is_stopped = True
 
     def _now(self, request: PullRequest) -> None:
-        self._loop.submit(lambda own: self._pull(request, own))
+        self._loop.submit(lambda own: self.pull(request, own))
 
     def _later(self, request: PullRequest, delay_ms: int) -> None:
         if not delay_ms:
@@ -83,7 +83,8 @@ class Pulling:
 
         self._delays.schedule(self._host.now_ms + delay_ms, due)
 
-    def _pull(self, request: PullRequest, own: Thread) -> Body:
+    def pull(self, request: PullRequest, own: Thread) -> Body:
+        """Pull now, unless the queue is given up or has too many messages."""
         memory, queue = self._memory, request.queue
         if queue.is_dropped or self.is_stopped:
             return
@@ -99,7 +100,7 @@ class Pulling:
                 address,
                 rules.CLIENT_TIMEOUT_MS,
                 question,
-                lambda end, _: self._ended(request, end),
+                lambda end, _: self.ended(request, end),
                 own,
                 is_retry=False,
             )
@@ -128,7 +129,8 @@ class Pulling:
             version=memory.subscriptions[topic].version,
         )
 
-    def _ended(self, request: PullRequest, end: AsyncEnd) -> Body:
+    def ended(self, request: PullRequest, end: AsyncEnd) -> Body:
+        """Take an answer, or a failure; the next pull of the queue follows."""
         try:
             if end.error is not None:
                 raise end.error

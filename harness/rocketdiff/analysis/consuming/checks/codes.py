@@ -5,6 +5,7 @@ from rocketdiff.analysis.consuming.checks import (
     consumption,
     delivered,
     offsets,
+    pulling,
     redelivery,
     resume_time,
     retries,
@@ -17,6 +18,7 @@ CONSUMING_CODES: tuple[GroupCheck, ...] = (
     retries.CODE,
     offsets.CODE,
     allocation.CODE,
+    pulling.CODE,
     resume_time.CODE,
     consumption.CODE,
 )

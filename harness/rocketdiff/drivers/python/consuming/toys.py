@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.client.codec import AsyncEnd
+from rocketmq_reference.client.consuming.pulling import PullRequest
 from rocketmq_reference.client.effects import Body, Running
+from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
@@ -118,6 +121,28 @@ def never_gives_a_queue_up_cleanly(consumer: PushConsumer) -> None:
     committing.commit_all = while_it_is_there  # type: ignore[method-assign]  # the defect
 
 
+def pulls_in_a_loop(consumer: PushConsumer) -> None:
+    """Ask for a queue again as soon as it was asked, and throw that answer away."""
+    pulling = consumer.parts.pulling
+    pull, ended = pulling.pull, pulling.ended
+    further: list[PullRequest] = []
+
+    def twice(request: PullRequest, own: Thread) -> Body:
+        yield from pull(request, own)
+        again = PullRequest(request.of, request.queue, request.next_offset)
+        further.append(again)
+        yield from pull(again, own)
+
+    def once(request: PullRequest, end: AsyncEnd) -> Body:
+        if any(request is each for each in further):
+            further.remove(request)
+            return
+        yield from ended(request, end)
+
+    pulling.pull = twice  # type: ignore[method-assign]  # the defect
+    pulling.ended = once  # type: ignore[method-assign]  # the defect
+
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -125,6 +150,7 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "doubles": doubles,
         "commits-early": commits_early,
         "stands-still": stands_still,
+        "pulls-in-a-loop": pulls_in_a_loop,
         "wrong-share": takes_a_wrong_share,
         "keeps-a-lost-queue": keeps_a_lost_queue,
         "never-gives-up-a-queue-cleanly": never_gives_a_queue_up_cleanly,
