@@ -121,6 +121,14 @@ def test_a_dry_run_of_a_cluster_of_ours_has_the_same_lines(capsys: pytest.Captur
     assert "topic" not in reported
 
 
+def test_a_dry_run_has_the_events_of_members(capsys: pytest.CaptureFixture[str]) -> None:
+    """By time, beside the faults."""
+    scenario = ["--scenario", "groups/member-killed-and-paused", "--dry-run"]
+    assert guarded(["run", "--subject", "python:5.3.3", "--subject", "python:5.5.0", *scenario]) == ExitCode.CONFORMS
+    reported = capsys.readouterr().out
+    assert "  member: kill 0 at 13 s\n  member: pause 1 at 23 s for 6 s\n" in reported
+
+
 def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run ends with totals: five checks of the scenario and three general ones; 2 s of sends, twice."""
     wanted = ["run", "--scenario", "round-robin/calm", "--dry-run", "--wire", "--control", "--no-ledger", "--strict"]

@@ -65,6 +65,8 @@ def _case(prefix: str, case: Case, backend: Backend) -> Iterator[str]:
     for fault in scenario.faults:
         yield f"  fault: {fault_sentence(fault)}"
         yield from (f"    {line}" for line in backend.planned_commands(fault))
+    if scenario.group is not None:
+        yield from (f"  member: {event}" for event in scenario.group.membership)
     if case.attempt_timeout_ms:
         yield f"  an attempt may last {case.attempt_timeout_ms:,} ms: faults that outlast the setting last twice that at least"
 

@@ -115,6 +115,16 @@ def test_bars_show_how_calls_end_and_who_owns_a_queue() -> None:
     assert {(mark.member, mark.what) for mark in timeline_of(Story()).marks} == {(0, "joins"), (0, "leaves")}
 
 
+def test_marks_show_what_is_done_to_a_member() -> None:
+    """A pause has two ends; one that is killed does not leave."""
+    group = faithful()
+    pauses = [{"from_ns": ns(3_000), "proven_ns": ns(3_050), "until_ns": ns(5_000)}]
+    group.members[0] |= {"leave_start_ns": None, "ended": "killed", "killed_ns": ns(9_000), "pauses": pauses}
+    marks = [mark for mark in timeline_of(Story(candidate=group)).marks if mark.arm == "candidate"]
+    expected = {("joins", -3_000), ("is paused", 3_000), ("goes on", 5_000), ("is killed", 9_000)}
+    assert {(mark.what, mark.at_ms) for mark in marks} == expected
+
+
 def test_many_calls_make_no_larger_picture() -> None:
     """However often calls of different ends alternate, a group has at most BARS bars; they hold all calls."""
     group = faithful()

@@ -195,7 +195,7 @@ class WorkBar:
 
 @dataclass(frozen=True, slots=True)
 class MemberMark:
-    """A member joins or leaves (``what``)."""
+    """A member joins, leaves or goes on, or is killed or paused (``what``)."""
 
     arm: str
     member: int

@@ -132,12 +132,18 @@ def _merged(bars: Sequence[_Bar], apart_ns: int) -> Iterator[_Bar]:
 
 
 def _changes(group: GroupStory) -> Iterator[tuple[int, int, str]]:
-    """Member, instant and what it did."""
+    """Member, instant and what it did, or what was done to it."""
     for life in group.lives:
         if life.join_ns is not None:
             yield life.member, life.join_ns, "joins"
         if life.leave_ns is not None:
             yield life.member, life.leave_ns, "leaves"
+        if life.killed_ns is not None:
+            yield life.member, life.killed_ns, "is killed"
+        for pause in life.pauses:
+            yield life.member, pause.from_ns, "is paused"
+            if pause.until_ns is not None:
+                yield life.member, pause.until_ns, "goes on"
 
 
 def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> Iterator[int]:
