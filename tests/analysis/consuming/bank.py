@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketdiff.oracle.consumer.shares import Place, Topic
+from tests.analysis.consuming.group_story import Row
 from tests.analysis.consuming.simulated_group import (
     Fault,
     Life,
@@ -207,6 +208,28 @@ class DamagesRetries(SimulatedGroup):
         return of[0] == "fed"
 
 
+class LosesContent(SimulatedGroup):
+    """Shows every ninth message as if its sender had given it nothing."""
+
+    def shown(self, send: int, *, is_first: bool) -> Row:
+        return super().shown(send, is_first=is_first) | ({} if send % 9 else {"properties": None})
+
+
+class ChangesAKey(SimulatedGroup):
+    """Shows the first of several keys."""
+
+    def shown(self, send: int, *, is_first: bool) -> Row:
+        shown = super().shown(send, is_first=is_first)
+        return shown | {"properties": (shown["properties"] or "").replace("order-1", "order") or None}
+
+
+class LosesIds(SimulatedGroup):
+    """Shows messages without content under another id."""
+
+    def shown(self, send: int, *, is_first: bool) -> Row:
+        return super().shown(send, is_first=is_first) | {"unique_key": f"{send}-{self.now:.0f}"}
+
+
 class IsLateEverySecondSecond(SimulatedGroup):
     """Gets messages 400 ms late in every second second."""
 
@@ -401,6 +424,9 @@ BANK = (
     Defect(GivesUpRetrying, DEAD_LETTERS, "retries.dead-too-early"),
     Defect(RetriesBeforeTheDelay, CALM, "retries.early"),
     Defect(DamagesRetries, CALM, "delivered.damaged"),
+    Defect(LosesContent, CALM, "delivered.other-properties"),
+    Defect(ChangesAKey, CALM, "delivered.other-properties"),
+    Defect(LosesIds, PAUSED, "delivered.other-properties"),
     Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),

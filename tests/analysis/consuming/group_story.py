@@ -21,6 +21,7 @@ from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.sends.message import properties_text
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
@@ -32,6 +33,9 @@ from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.synthetic import MACHINE, MS, ORIGIN_NS
 
 BROKERS = ("broker-a", "broker-b")
+CONTENT = {"KEYS": "order-1", "TAGS": "paid", "colour": "blau und grün"}
+"""What the sender of every third message gave it."""
+
 CHECKS = ("delivered", "redelivery", "retries", "offsets", "allocation", "resume-time")
 WALL_MS = 1_795_000_000_000
 EVERY_MS = 100
@@ -48,6 +52,17 @@ def client_id(member: int) -> str:
 
 def ns(ms: float) -> int:
     return ORIGIN_NS + int(ms * MS)
+
+
+def properties_of(send: int, **changed: str) -> str:
+    """Return the properties of a message as its broker holds them."""
+    content = {} if send % 3 else CONTENT
+    return properties_text(content | {"UNIQ_KEY": str(send), "WAIT": "true"} | changed)
+
+
+def shown_of(send: int) -> Row:
+    """Return what a member shows of a message at its first delivery."""
+    return {"unique_key": str(send), "properties": None if send % 3 else properties_of(send)}
 
 
 def wall(ms: float) -> int:
@@ -159,6 +174,7 @@ class Group:
                 "shown_topic": "fed",
                 "store_timestamp_ms": wall(0),
                 "body_ok": True,
+                "unique_key": str(send),
             }
             | row
         )
@@ -259,10 +275,10 @@ def faithful() -> Group:
     for send in range(COUNT):
         stored_ms = send * EVERY_MS
         if send % 7:
-            group.deliver(send, stored_ms + 2)
+            group.deliver(send, stored_ms + 2, **shown_of(send))
         else:
-            group.deliver(send, stored_ms + 2, result="later", delay_level=1)
-            changed = f'{{"RETRY_TOPIC":"T","UNIQ_KEY":"{send}","WAIT":"false"}}'
+            group.deliver(send, stored_ms + 2, result="later", delay_level=1, **shown_of(send))
+            changed = properties_of(send, RETRY_TOPIC="T", WAIT="false")
             group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 14, times=1, properties=changed)
             group.copy("retry", send, 1)
     for at_ms in range(5_000, END_MS + 1, 5_000):
@@ -293,7 +309,7 @@ class Story:
     duration_ms: int = END_MS
     settings: dict[str, int | str] = field(default_factory=dict)
     stall_ms: int = 0
-    claims: tuple[str, ...] = ("allocations", "owned", "offsets")
+    claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
             {
@@ -305,7 +321,7 @@ class Story:
                 "born_timestamp_ms": wall(send * EVERY_MS),
                 "born_host": "h",
                 "body_ok": True,
-                "properties": f'{{"UNIQ_KEY":"{send}","WAIT":"true"}}',
+                "properties": properties_of(send),
             }
             for send in range(COUNT)
         ]

@@ -16,7 +16,17 @@ from typing import Any
 
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.oracle.consumer.shares import Place, Topic
-from tests.analysis.consuming.group_story import Group, Row, Story, client_id, fault_row, ns, wall
+from tests.analysis.consuming.group_story import (
+    Group,
+    Row,
+    Story,
+    client_id,
+    fault_row,
+    ns,
+    properties_of,
+    shown_of,
+    wall,
+)
 
 Queue = tuple[str, str]
 """Kind and broker; each broker has one queue of the fed topic and one of the retry topic."""
@@ -166,6 +176,7 @@ class SimulatedGroup:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
         self._polls = 0
+        self._shown: set[tuple[int, int]] = set()
         self._counts: Counter[tuple[str, int]] = Counter()
         self.now = -float(NEVER)
 
@@ -587,6 +598,10 @@ class SimulatedGroup:
     def shown_times(self, times: int) -> int:
         return times
 
+    def shown(self, send: int, *, is_first: bool) -> Row:
+        """is_first: delivery of this number to this member."""
+        return shown_of(send) | ({} if is_first else {"properties": None})
+
     # Rows.
 
     def deliver(self, member: Member, of: Queue, offset: int, send: int, times: int) -> Row:
@@ -612,7 +627,9 @@ class SimulatedGroup:
                 "store_timestamp_ms": wall(0),
                 "body_ok": self.body_ok(of, send),
             }
+            | self.shown(send, is_first=(member.number, send) not in self._shown)
         )
+        self._shown.add((member.number, send))
         return row
 
     def next_number(self, of: str, member: Member) -> int:
@@ -685,6 +702,7 @@ def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) 
                 "born_timestamp_ms": wall(at_ms),
                 "born_host": "h",
                 "body_ok": True,
+                "properties": properties_of(send),
             }
         )
     return Story(

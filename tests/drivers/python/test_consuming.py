@@ -78,7 +78,9 @@ def test_the_kind_knows_what_the_driver_claims(release: str, expected: bool) -> 
     assert bool(as_consumer(release)) is python.consumes(release) is expected
     claims = member_capabilities(release)
     assert not unknown_claims(claims)
-    assert set(claims) - {"allocations", "owned", "offsets"} == (set(python.CONSUMER_CLAIMS) if expected else set())
+    assert set(claims) - {"allocations", "owned", "offsets", "content"} == (
+        set(python.CONSUMER_CLAIMS) if expected else set()
+    )
 
 
 class GroupBroker(ConsumerBroker):

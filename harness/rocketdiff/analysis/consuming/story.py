@@ -64,8 +64,8 @@ class Delivery:
     """
     One message in one call of a listener. number: of the delivery of its message in its group, from 0.
 
-    end_ns, result: None if the call never ended. shown: what kind of topic the message names. properties: None if as at the first
-    delivery of its number.
+    end_ns, result: None if the call never ended. shown: what kind of topic the message names. key: UNIQ_KEY. properties: None if as
+    at the first delivery of its number, or at it if its sender gave it none.
     """
 
     member: int
@@ -82,6 +82,7 @@ class Delivery:
     delay_level: int | None
     shown: TopicKind = TopicKind.FED
     properties: str | None = None
+    key: str | None = None
     number: int = 0
 
     @property
@@ -428,6 +429,7 @@ def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
                 delay_level=call["delay_level"],
                 shown=TopicKind(row["shown_topic"]),
                 properties=row["properties"],
+                key=row["unique_key"],
             )
         )
     return sorted(found, key=lambda each: (each.start_ns, each.member, each.call, each.queue_offset))

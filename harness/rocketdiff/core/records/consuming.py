@@ -19,6 +19,9 @@ from rocketdiff.core.records.field_types import (
 ALLOCATIONS, OWNED, OFFSETS = "allocations", "owned", "offsets"
 """Capabilities: these records are complete. Unclaimed ones may not be written."""
 
+CONTENT = "content"
+"""Capability: the key of each message, and its properties at its first delivery too if its sender gave it any."""
+
 LISTENER = "listener:"
 """Prefix of a claim for an outcome, or a field of the context, that the client's listener has."""
 
@@ -29,7 +32,7 @@ CONSUMING_CLAIMS = frozenset(
     {
         *ListenerKind,
         *MessageModel,
-        *(ALLOCATIONS, OWNED, OFFSETS),
+        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT),
         *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
     }
 )
@@ -133,7 +136,7 @@ class DeliveredMessage:
 
     send: number in our id; None if it has none of ours. times: reconsume times. topic: of the message, if it is not that of the
     queue. key, origin: UNIQ_KEY, ORIGIN_MESSAGE_ID. body_ok: equal to the fed one byte by byte. properties: all, if they differ
-    from those of the first delivery of that number in this process.
+    from those of the first delivery of that number in this process, or this is the first one and its sender gave it some.
     """
 
     offset: Natural64

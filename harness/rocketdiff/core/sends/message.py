@@ -23,6 +23,9 @@ RESERVED_PROPERTIES = frozenset(
 )
 """Names that no scenario may set: every Java release reserves them (``ReservedNames.SINCE_4_0_0``), or brokers change them."""
 
+OF_EVERY_MESSAGE = frozenset({ID_PROPERTY, "UNIQ_KEY", "WAIT", "CLUSTER", "MSG_REGION", "TRACE_ON"})
+"""Properties of a message to which its sender gave none."""
+
 _COMPRESSIONS = {0: "", 1: "LZ4", 2: "ZSTD", 3: "ZLIB"}
 
 SECOND, MINUTE, HOUR = 1, 60, 3_600

@@ -349,7 +349,7 @@ OTHER_TOPIC = Signature(
 OTHER_PROPERTIES = Signature(
     "delivered.other-properties",
     "delivered",
-    "a message that comes back to {subject} shows other properties than were stored",
+    "{subject} shows a message with other properties than were stored",
 )
 DELIVERED_AGAIN_WITHOUT_CAUSE = Signature(
     "redelivery.without-cause", "redelivery", "{subject} delivers a message again although it was consumed"

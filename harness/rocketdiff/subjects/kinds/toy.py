@@ -53,6 +53,7 @@ MEMBER_DEFECTS = {
     "loses": "acknowledges some messages without calling the listener",
     "doubles": "calls the listener twice for some messages",
     "commits-early": "commits a message before its call has ended",
+    "loses-tags": "shows some messages without their tags",
     "stands-still": "stops delivering from a queue that was silent for two seconds",
     "pulls-in-a-loop": "asks for a queue again while its pull is held",
     "wrong-share": "takes the queues of the next member",

@@ -3,12 +3,14 @@ Is every stored message handed to the group, or to each member of a broadcasting
 
 A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it: a member pulls a
 queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
-window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). A retried message has the body that was fed,
-the properties that its sender gave it, and the topic it was sent to (resetRetryAndNamespace; in every release).
+window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). Each delivery shows the body that was fed,
+the properties that its sender gave it, and the topic it was sent to (of a retry: resetRetryAndNamespace; in every release). Of first
+deliveries this is judged if the client claims to report it.
 """
 
 import json
 from bisect import bisect_right
+from collections.abc import Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -18,6 +20,8 @@ from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory,
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.records.consuming import CONTENT
+from rocketdiff.core.sends.message import OF_EVERY_MESSAGE
 from rocketdiff.core.tables.signatures import (
     DAMAGED,
     NEVER_DELIVERED,
@@ -31,6 +35,8 @@ from rocketdiff.core.units import NS_PER_S
 
 NAME = "delivered"
 
+UNIQUE_KEY = "UNIQ_KEY"
+
 CHANGED_ON_THE_WAY = frozenset({"CLUSTER", "DELAY", "MSG_REGION", "TRACE_ON", "WAIT"})
 """Properties that brokers and clients set anew when a message is stored, handed back or sent again."""
 
@@ -41,6 +47,9 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         return
     for group in (reader for each in story.groups.values() for reader in each.readers):
         waiting = Waiting(story, group)
+        summary = story.trace.entry.arms.get(group.arm)
+        if summary is not None and CONTENT in summary.capabilities:
+            _observe_first(story, facts, group)
         for queue, held in story.held.items():
             _observe_queue(facts, group, queue, held, waiting)
         for each in group.deliveries:
@@ -56,7 +65,30 @@ def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, stor
         _note_head(facts, group, delivery, OTHER_TOPIC, "the topic it was sent to", f"a topic of kind {delivery.shown}")
     if stored is None or stored.properties is None or delivery.properties is None:
         return
-    sent, seen = json.loads(stored.properties), json.loads(delivery.properties)
+    _compare_properties(facts, group, delivery, json.loads(stored.properties), json.loads(delivery.properties))
+
+
+def _observe_first(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    """
+    Compare what members show of messages whose properties they did not report: the key, and nothing that the sender gave.
+
+    Of two deliveries at once either may be the first, so that the report of one is that of both.
+    """
+    reported = {(each.member, each.send) for each in group.deliveries if each.properties is not None}
+    for each in group.deliveries:
+        stored = None if each.send is None else story.held_by_send.get(each.send)
+        if stored is None or stored.properties is None or (each.member, each.send) in reported:
+            continue
+        sent = json.loads(stored.properties)
+        own = {name: sent[name] for name in sent.keys() - OF_EVERY_MESSAGE}
+        key = {name: sent[name] for name in (UNIQUE_KEY,) if name in sent}
+        _compare_properties(facts, group, each, own | key, {} if each.key is None else {UNIQUE_KEY: each.key})
+
+
+def _compare_properties(
+    facts: GroupFacts, group: GroupStory, delivery: Delivery, sent: Mapping[str, str], seen: Mapping[str, str]
+) -> None:
+    """Note the first property that is not as it was sent."""
     for name in sorted(sent.keys() - CHANGED_ON_THE_WAY):
         if seen.get(name) != sent[name]:
             observed = f"{name} is {seen[name]}" if name in seen else f"no {name}"

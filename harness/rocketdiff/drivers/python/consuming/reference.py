@@ -15,8 +15,16 @@ from rocketdiff.core.consuming.plan import (
     room_of_broker,
     room_of_member,
 )
-from rocketdiff.core.records.consuming import ALLOCATIONS, LISTENER, OFFSETS, OWNED, DeliveredMessage, OffsetEvent
-from rocketdiff.core.sends.message import ID_PROPERTY, padded, properties_text
+from rocketdiff.core.records.consuming import (
+    ALLOCATIONS,
+    CONTENT,
+    LISTENER,
+    OFFSETS,
+    OWNED,
+    DeliveredMessage,
+    OffsetEvent,
+)
+from rocketdiff.core.sends.message import ID_PROPERTY, OF_EVERY_MESSAGE, padded, properties_text
 from rocketdiff.drivers.python.consuming.reports import Reports
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.consuming.toys import Defect, honest
@@ -34,7 +42,7 @@ from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
 _CLAIMS = (
-    *(ListenerKind.CONCURRENT.value, *(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS),
+    *(ListenerKind.CONCURRENT.value, *(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS, CONTENT),
     *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
 )
 
@@ -105,7 +113,12 @@ class MessageReader:
     def _changed(self, send: int | None, message: StoredMessage) -> str | None:
         kept = {name: value for name, value in message.properties.items() if name not in _OF_A_DELIVERY}
         now = properties_text(kept)
-        return None if send is None or self._first.setdefault(send, now) == now else now
+        if send is None:
+            return None
+        if send in self._first:
+            return None if self._first[send] == now else now
+        self._first[send] = now
+        return now if kept.keys() - OF_EVERY_MESSAGE else None
 
 
 class ReferenceMember:

@@ -143,6 +143,19 @@ def pulls_in_a_loop(consumer: PushConsumer) -> None:
     pulling.ended = once  # type: ignore[method-assign]  # the defect
 
 
+def loses_tags(consumer: PushConsumer) -> None:
+    """Show every tenth message of a queue without its tags."""
+    pulling = consumer.parts.pulling
+    deliver = pulling.deliver
+
+    def without_tags(of: TopicQueue, queue: Pulled, messages: Sequence[StoredMessage]) -> None:
+        for message in filter(_strikes, messages):
+            message.properties.pop("TAGS", None)
+        deliver(of, queue, messages)
+
+    pulling.deliver = without_tags
+
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -154,6 +167,7 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "wrong-share": takes_a_wrong_share,
         "keeps-a-lost-queue": keeps_a_lost_queue,
         "never-gives-up-a-queue-cleanly": never_gives_a_queue_up_cleanly,
+        "loses-tags": loses_tags,
     }
 )
 """By the names of ``subjects.kinds.toy``."""

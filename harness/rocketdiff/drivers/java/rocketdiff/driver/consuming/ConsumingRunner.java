@@ -27,7 +27,7 @@ public final class ConsumingRunner implements RoleRunner {
     /** What this driver can do as a consumer on the release of the class path. */
     public static List<String> capabilities() {
         return Arrays.asList("concurrent", "orderly", "clustering", "broadcasting", "allocations", "owned", "offsets",
-            "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
+            "content", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
             "listener:ack-index");
     }
 

@@ -20,6 +20,9 @@ final class MessageReader {
     /** The client itself sets these anew at each delivery. */
     private static final Set<String> OF_A_DELIVERY =
         new HashSet<>(Arrays.asList("MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"));
+    /** A message to which its sender gave none has these, too. */
+    private static final Set<String> OF_EVERY_MESSAGE =
+        new HashSet<>(Arrays.asList(ID_PROPERTY, "UNIQ_KEY", "WAIT", "CLUSTER", "MSG_REGION", "TRACE_ON"));
 
     private final ConsumingSetup setup;
     private final String idPrefix;
@@ -58,17 +61,25 @@ final class MessageReader {
         return body;
     }
 
-    /** All properties as JSON text if they differ from those of the first delivery in this process, else null. */
+    /**
+     * All properties as JSON text if they differ from those of the first delivery in this process, or this is the first one
+     * and its sender gave it some; else null.
+     */
     private String changed(Integer send, Map<String, String> properties) {
+        boolean isPlain = true;
         StringBuilder text = new StringBuilder("{");
         for (Map.Entry<String, String> each : new TreeMap<>(properties).entrySet()) {
             if (!OF_A_DELIVERY.contains(each.getKey())) {
+                isPlain &= OF_EVERY_MESSAGE.contains(each.getKey());
                 JsonLine.quote(text.append(text.length() == 1 ? "" : ","), each.getKey());
                 JsonLine.quote(text.append(':'), each.getValue());
             }
         }
         String now = text.append('}').toString();
-        String before = send == null ? null : first.putIfAbsent(send, now);
-        return before == null || before.equals(now) ? null : now;
+        if (send == null) {
+            return null;
+        }
+        String before = first.putIfAbsent(send, now);
+        return before == null ? (isPlain ? null : now) : (before.equals(now) ? null : now);
     }
 }
