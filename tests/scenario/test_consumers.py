@@ -105,17 +105,18 @@ def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expecte
         pytest.param("{at_s: 4, join: 2}", None, id="a new member"),
         pytest.param("{at_s: 6, join: 0}, {at_s: 4, leave: 0}", None, id="one that comes back"),
         pytest.param("{at_s: 4, kill: 0}, {at_s: 4, pause: 1, for_s: 2}", None, id="one dies while one is paused"),
-        pytest.param("{at_s: 4, pause: 0, for_s: 1}, {at_s: 6, leave: 0}", None, id="one leaves after its pause"),
+        pytest.param("{at_s: 4, pause: 0, for_s: 2}, {at_s: 7, leave: 0}", None, id="one leaves after its pause"),
         pytest.param("{at_s: 4}", "one of join, leave, kill, pause", id="no event"),
         pytest.param("{at_s: 4, join: 2, leave: 1}", "saw join and leave", id="two events in one"),
         pytest.param("{at_s: 4, pause: 1}", "for_s of a pause", id="a pause without end"),
         pytest.param("{at_s: 4, kill: 1, for_s: 2}", "no for_s", id="a death that ends"),
+        pytest.param("{at_s: 4, pause: 1, for_s: 1}", "at least 2", id="a pause too short to be proven"),
         pytest.param("{at_s: 4, pause: 1, for_s: 61}", "at most 60", id="a pause that brokers do not survive"),
         pytest.param("{at_s: 2, kill: 1}", "no kill before 3 s", id="an early death"),
         pytest.param("{at_s: 2, pause: 1, for_s: 2}", "no pause before 3 s", id="an early pause"),
         pytest.param("{at_s: 4, kill: 2}", "is not there", id="a death of a member that is not there"),
         pytest.param(
-            "{at_s: 4, leave: 1}, {at_s: 6, pause: 1, for_s: 1}", "is not there", id="a pause of one that left"
+            "{at_s: 4, leave: 1}, {at_s: 6, pause: 1, for_s: 2}", "is not there", id="a pause of one that left"
         ),
         pytest.param("{at_s: 4, kill: 1}, {at_s: 6, join: 1}", "let another member join", id="back from the dead"),
         pytest.param("{at_s: 4, kill: 1}, {at_s: 6, kill: 1}", "after its death", id="a second death"),
@@ -201,12 +202,12 @@ def test_members_that_share_nothing_are_judged_each_alone(changes: dict[str, str
 
 def test_the_dead_do_not_remain_and_the_paused_do() -> None:
     """Members that are told to leave at the end are those that are left."""
-    text = TEXT.replace("drain_s: 8", "drain_s: 8\n  membership: [{at_s: 4, kill: 0}, {at_s: 5, pause: 1, for_s: 1.5}]")
+    text = TEXT.replace("drain_s: 8", "drain_s: 8\n  membership: [{at_s: 4, kill: 0}, {at_s: 5, pause: 1, for_s: 2.5}]")
     scenario = parse(text, "text")
     group = scenario.group
     assert group is not None
-    assert (group.processes, group.remaining, group.membership[1].end_s) == (2, (1,), 6.5)
-    assert [str(event) for event in group.membership] == ["kill 0 at 4 s", "pause 1 at 5 s for 1.5 s"]
+    assert (group.processes, group.remaining, group.membership[1].end_s) == (2, (1,), 7.5)
+    assert [str(event) for event in group.membership] == ["kill 0 at 4 s", "pause 1 at 5 s for 2.5 s"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.consuming import CallResult, Consumed, DeliveredMessage, Received
+from rocketdiff.core.consuming.watched import OrderedMember
+from rocketdiff.core.records.consuming import CallResult, Consumed, DeliveredMessage, Joined, Left, Received
 from rocketdiff.core.records.received import Record
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.case.consuming.group_run import GroupRun
@@ -72,3 +73,11 @@ def test_a_broadcasting_member_has_worked_to_the_end_of_each_queue(records: list
     group = group_of(*records)
     assert group.has_each_worked_to({("broker-a", 0): ends}, [0]) is has
     assert not group.has_each_worked_to(None, [0])
+
+
+def test_events_of_the_script_are_compared_by_when_they_began() -> None:
+    """A join began when the client was started, a signal when it was sent; what came before the script, or after it, is left out."""
+    group = group_of(Joined(1, 5, 6, "1@m0"), Joined(2, 71, 72, "1@m0"), Left(1, 40, 41), Left(2, 205, 206))
+    events = [("join", 1, 4), ("leave", 1, 30), ("join", 2, 70), ("kill", 2, 90), ("leave", 2, 200), ("leave", 3, 99)]
+    group.orders = [OrderedMember(Arm.BASELINE, 0, life, what, at_ns, at_ns + 1) for what, life, at_ns in events]
+    assert group.carried_out_ns(10, 100) == {(0, "leave", 30): 40, (0, "join", 70): 71, (0, "kill", 90): 91}

@@ -73,7 +73,7 @@ class MembershipPart(Part):
     leave: MemberNumber | None = None
     kill: MemberNumber | None = None
     pause: MemberNumber | None = None
-    for_s: Annotated[float, Field(ge=1, le=60, allow_inf_nan=False, description="How long a pause lasts.")] | None = (
+    for_s: Annotated[float, Field(ge=2, le=60, allow_inf_nan=False, description="How long a pause lasts.")] | None = (
         None
     )
 

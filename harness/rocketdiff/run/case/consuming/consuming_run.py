@@ -239,7 +239,7 @@ class ConsumingRun:
             planned=len(run.case.plan.sends),
             answered=len(sends),
             late_ns=median_lateness_ns(run.case.plan, {Arm.BASELINE: sends}, run.origin_ns).get(Arm.BASELINE, 0),
-            apart_ns=apart_ns([group.carried_out_ns(until_ns) for group in self._groups.values()]),
+            apart_ns=apart_ns([group.carried_out_ns(run.origin_ns, until_ns) for group in self._groups.values()]),
             settled_s=self._settled_s,
             unserved=self._unserved(),
             caught_up_s=self._caught_up_s,

@@ -156,8 +156,8 @@ class GroupRun:
                 found[queue] = min(call.at_ns, found.get(queue, call.at_ns))
         return found
 
-    def carried_out_ns(self, until_ns: int) -> dict[tuple[int, str, int], int]:
-        """Return when each event began that was due before ``until_ns``, by member, change and due time."""
+    def carried_out_ns(self, from_ns: int, until_ns: int) -> dict[tuple[int, str, int], int]:
+        """Return when each event began that was due between two instants, by member, change and due time."""
         began: dict[tuple[int, str, int], int] = {}
         for order in self.orders:
             at_ns: int | None = order.ordered_ns
@@ -165,7 +165,7 @@ class GroupRun:
                 joins, leaves = self._reported(order.member, Joined), self._reported(order.member, Left)
                 records: Sequence[Joined | Left] = joins if order.what == MemberChange.JOIN else leaves
                 at_ns = next((each.start_ns for each in records if each.incarnation == order.incarnation), None)
-            if at_ns is not None and 0 < order.at_ns < until_ns:
+            if at_ns is not None and from_ns <= order.at_ns < until_ns:
                 began[order.member, order.what, order.at_ns] = at_ns
         return began
 

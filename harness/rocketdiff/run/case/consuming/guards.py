@@ -20,7 +20,7 @@ SETTLED_WITHIN_S = 70.0
 """Three rounds of 20 s and a start."""
 
 TOGETHER_NS = 100_000_000
-"""Events reach both groups at the same phase of faults."""
+"""Events of the script reach both groups at the same phase of faults. After each join before it both groups settle."""
 
 SERVED_WITHIN_S = 2.5
 """
@@ -40,7 +40,7 @@ class GroupMeasurements:
     What the runner measured of both groups.
 
     settled_s: after the last join; None if not; without an arm whose member broke the protocol. apart_ns: between both arms' starts
-    of the same event, the longest. answered: of the planned messages of the feeder; late_ns: median lateness of the feeder.
+    of the same event of the script, the longest. answered: of the planned messages of the feeder; late_ns: median lateness of the feeder.
     caught_up_s: after the feed; None if not. interrupted: by member that is killed or paused, why that is not proven; empty if it
     is.
     """

@@ -14,8 +14,12 @@ from rocketdiff.run.case.consuming.interruption import SIGNALS, Interruption
 AHEAD_NS = 50_000_000
 """An order is written this long before its time, so that the members of both arms have read it."""
 
-AIMED_NS = 500_000_000
-"""A signal is aimed this long before its time: on a busy machine it takes 0.4 s to list processes and sockets of two JVMs."""
+AIMED_NS = 1_000_000_000
+"""
+A signal is aimed this long before its time.
+
+To list processes and sockets of two JVMs took 0.4 s at a load of 17 on two cores, and 1 s with relays in this process.
+"""
 
 _LOOK_S = 0.01
 """Between two looks for the effect of a signal."""
