@@ -18,7 +18,10 @@ QueueOf = tuple[str, int]
 
 class ConsumerBroker(FakeBroker):
     """
-    first: offset of a queue's first message. refusals: answers instead of the normal ones, by request code.
+    Serves what is put.
+
+    first: offset of a queue's first message. refusals: answers instead of the normal ones, by request code. suggests: broker id
+    in the answers to pulls. sends_on: answers every pull as a slave that knows nothing of the queue (PULL_RETRY_IMMEDIATELY).
 
     A pull at the end of a queue is held for a moment, then answered without messages.
     """
@@ -29,6 +32,8 @@ class ConsumerBroker(FakeBroker):
         self.committed: dict[QueueOf, int] = {}
         self.ids: list[str] = []
         self.refusals: dict[int, Reply] = {}
+        self.suggests = 0
+        self.sends_on = False
         self._news = threading.Condition()
         super().__init__(name)
 
@@ -77,7 +82,9 @@ class ConsumerBroker(FakeBroker):
             if first <= offset == first + len(self.queues[of]):
                 self._news.wait(0.05)
             end = first + len(self.queues[of])
-            if not first <= offset <= end:
+            if self.sends_on:
+                code, next_offset, body = ResponseCode.PULL_RETRY_IMMEDIATELY, offset, b""
+            elif not first <= offset <= end:
                 code, next_offset, body = ResponseCode.PULL_OFFSET_MOVED, first, b""
             elif offset == end:
                 code, next_offset, body = ResponseCode.PULL_NOT_FOUND, offset, b""
@@ -87,7 +94,7 @@ class ConsumerBroker(FakeBroker):
             "nextBeginOffset": str(next_offset),
             "minOffset": str(first),
             "maxOffset": str(end),
-            "suggestWhichBrokerId": "0",
+            "suggestWhichBrokerId": str(self.suggests),
         }
         return respond_to(request, code, ext_fields=header, body=body)
 
