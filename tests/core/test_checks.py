@@ -32,7 +32,14 @@ def test_every_check_has_a_function_that_answers_it() -> None:
 def test_pooled_durations_come_before_pooled_counts() -> None:
     """Evidence over all cases is in the order of a report: durations, then counts."""
     pooled = {code.pooled: name for name, code in CODES.items() if code.pooled is not None}
-    assert [pooled[each] for each in POOLED] == ["timing", "failover-time", "resume-time", "outcomes", "queue-choice"]
+    assert [pooled[each] for each in POOLED] == [
+        "timing",
+        "failover-time",
+        "resume-time",
+        "takeover-time",
+        "outcomes",
+        "queue-choice",
+    ]
 
 
 @pytest.mark.parametrize("check", CHECKS)

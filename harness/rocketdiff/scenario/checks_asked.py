@@ -30,7 +30,7 @@ def pooled_planned(
         (pool_name(baseline, candidate, _pool_of(scenario)), check): None
         for scenario, checks in scenarios
         for check in checks
-        if check in STATISTICAL and scenario.episodes
+        if check in STATISTICAL and scenario.spells_of(check)
     }
     return tuple(asked)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocketdiff.core.case import CaseId, Tolerance
-from rocketdiff.core.consuming.plan import GroupPlan
+from rocketdiff.core.consuming.plan import GroupPlan, MemberChange
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.sends.plan import Plan
 from rocketdiff.core.tables.fault import PAUSES, FaultSpec
@@ -90,6 +90,13 @@ class Scenario:
     def episodes(self) -> int:
         """Number of pauses of brokers and proxies."""
         return sum(fault.kind in PAUSES for fault in self.faults)
+
+    def spells_of(self, check: str) -> int:
+        """Number of pauses, or of members that come or go, that a statistical check compares."""
+        if check != "takeover-time":
+            return self.episodes
+        membership = () if self.group is None else self.group.membership
+        return sum(event.change is not MemberChange.PAUSE for event in membership)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 24_000)))
 MEMBER_LEFT = Script(count=400, lives=(Life(0), Life(1, 12_000, 20_000)))
 LONG_STAY = Script(count=400, lives=(Life(0), Life(1, 12_000)))
 MEMBER_KILLED = Script(count=300, lives=(Life(0), Life(1, -11_000, 12_000, is_killed=True)))
+COMING_AND_GOING = Script(
+    count=560,
+    lives=(Life(0), *(Life(n, 16_000 * n - 10_000, 16_000 * n - 2_000) for n in (1, 2, 3))),
+    fails_every=1_000,
+)
 SURPLUS = Script(lives=(Life(0), Life(1, -11_000), Life(2, -10_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
@@ -381,6 +386,17 @@ class HelpsOut(SimulatedGroup):
         return member.number < len(self.script.brokers)
 
 
+class PullsLateFromANewQueue(SimulatedGroup):
+    """Takes a queue at once, and pulls from it first five seconds later, but for those that it began with."""
+
+    def pull(self, member: Member, work: Working) -> None:
+        if work.highest is None and work.remembered and not work.waits_ms:
+            work.waits_ms = 5_000
+            self.after(work.waits_ms, partial(super().pull, member, work))
+        else:
+            super().pull(member, work)
+
+
 class SwapsAfterItsRound(SimulatedGroup):
     """Two members compute their own shares, and then take each other's."""
 
@@ -442,6 +458,7 @@ BANK = (
     Defect(TakesTheFedTopicOnly, MEMBER_KILLED, "allocation.no-owner"),
     Defect(HelpsOut, SURPLUS, "allocation.idle-member-consumes"),
     Defect(SwapsAfterItsRound, TWO_MEMBERS, "allocation.other-owner"),
+    Defect(PullsLateFromANewQueue, COMING_AND_GOING, "takeover-time.last-queue-differs"),
     Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesASecondAndAHalfLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesThreeSecondsLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),

@@ -20,6 +20,7 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Analysis
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.consuming.plan import MemberEvent
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.message import properties_text
 from rocketdiff.core.tables.fault import FaultKind
@@ -36,7 +37,7 @@ BROKERS = ("broker-a", "broker-b")
 CONTENT = {"KEYS": "order-1", "TAGS": "paid", "colour": "blau und grün"}
 """What the sender of every third message gave it."""
 
-CHECKS = ("delivered", "redelivery", "retries", "offsets", "allocation", "resume-time")
+CHECKS = ("delivered", "redelivery", "retries", "offsets", "allocation", "resume-time", "takeover-time")
 WALL_MS = 1_795_000_000_000
 EVERY_MS = 100
 COUNT = 200
@@ -309,6 +310,7 @@ class Story:
     duration_ms: int = END_MS
     settings: dict[str, int | str] = field(default_factory=dict)
     stall_ms: int = 0
+    membership: tuple[MemberEvent, ...] = ()
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
@@ -376,7 +378,7 @@ class Story:
             arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True, capabilities=self.claims)),
             topics=dict.fromkeys(Arm, "fed"),
             role=ClientRole.CONSUMER,
-            groups={arm: GroupEntry(f"group-{arm}", 1, self.settings) for arm in Arm},
+            groups={arm: GroupEntry(f"group-{arm}", 1, self.settings, membership=self.membership) for arm in Arm},
         )
 
     def manifest(self) -> RunManifest:

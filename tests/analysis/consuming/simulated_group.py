@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
+from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import (
@@ -132,6 +133,7 @@ class Working:
     highest: int | None = None
     remembered: int | None = None
     is_dropped: bool = False
+    waits_ms: int = 0
 
 
 @dataclass(slots=True)
@@ -383,6 +385,8 @@ class SimulatedGroup:
         if self.script.is_down(asked, self.now) is not None:
             self.after(3_000 + 20_000, partial(self.round, member))
             return
+        if not self.registered[asked]:
+            return  # the broker knows no such group, and there are no ids to divide among
         share = [of for kind in ("fed", "retry") for of in self.divide(member, kind, self.ids_of(member, asked))]
         member.share = frozenset(share)
         for of in [of for of in member.owned if of not in share and self.gives_up(member, of)]:
@@ -715,9 +719,21 @@ def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) 
         ],
         count=script.count,
         duration_ms=script.fed_until_ms,
+        membership=tuple(_events(script)),
         settings={"consume_from_where": "first", "max_reconsume_times": script.most},
         stall_ms=script.stall_ms,
     )
+
+
+def _events(script: Script) -> Iterable[MemberEvent]:
+    for life in script.lives:
+        if life.join_ms > 0:
+            yield MemberEvent(life.join_ms / 1_000, life.number, MemberChange.JOIN)
+        if life.end_ms is not None:
+            change = MemberChange.KILL if life.is_killed else MemberChange.LEAVE
+            yield MemberEvent(life.end_ms / 1_000, life.number, change)
+        for at_ms, for_ms in life.pauses:
+            yield MemberEvent(at_ms / 1_000, life.number, MemberChange.PAUSE, for_ms / 1_000)
 
 
 def drawn_script(seed: int) -> Script:
@@ -729,7 +745,10 @@ def drawn_script(seed: int) -> Script:
     for number in range(1, random.choice((1, 1, 2, 3))):
         join_ms = random.choice((-12_000 + 100 * number, random.randrange(1_000, fed_ms)))
         end_ms = random.choice((None, join_ms + random.randrange(2_000, fed_ms)))
-        lives.append(Life(number, join_ms, end_ms, is_killed=end_ms is not None and random.random() < 0.4))
+        is_killed = end_ms is not None and random.random() < 0.4
+        paused_ms = random.randrange(max(join_ms, 0) + 1_000, fed_ms + 2_000)
+        pauses = ((paused_ms, random.choice((500, 2_500, 6_000))),) if random.random() < 0.3 else ()
+        lives.append(Life(number, join_ms, end_ms, is_killed, () if end_ms else pauses))
     faults, from_ms = [], random.randrange(3_000, 9_000)
     while from_ms < fed_ms and random.random() < 0.7:
         for_ms = random.choice((800, 1_500, 3_000, 8_000, 12_000))

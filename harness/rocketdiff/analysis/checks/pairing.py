@@ -33,13 +33,25 @@ MINIMUM_PAIRS = 4
 MINIMUM_REASON = "fewer pairs are too few to estimate the spread: the t factor is 6.3 at two, 2.4 at four"
 
 
+def has_pause(facts: CaseFacts) -> bool:
+    """True if a server that clients send to was paused in this case."""
+    return any(fault.kind in PAUSES for fault in facts.faults)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statistical question: its sample, and its margin unless the scenario declares another."""
+    """
+    A statistical question: its sample, and its margin unless the scenario declares another.
+
+    is_asked: whether a case has spells at all; lacking: the reason if it has none; of: what the spells are spells of.
+    """
 
     check: str
     sample: str
     margin: Margin
+    is_asked: Callable[[CaseFacts], bool] = has_pause
+    lacking: str = "no broker was paused in this case"
+    of: str = "pauses"
 
 
 def pairs_of(facts: CaseFacts, question: Question) -> tuple[OutagePair, ...]:
@@ -67,11 +79,6 @@ def _pair(facts: CaseFacts, episode: int, baseline: OutageValue | None, candidat
     )
 
 
-def has_pause(facts: CaseFacts) -> bool:
-    """True if a server that clients send to was paused in this case."""
-    return any(fault.kind in PAUSES for fault in facts.faults)
-
-
 def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
     """The narrowest margin that scenarios declare for this check, else the question's own."""
     declared = [
@@ -87,9 +94,8 @@ def case_evidence(facts: CaseFacts, question: Question) -> Evidence:
     """Evidence of one case, for information only; decisive with enough outages of its own."""
     check, pairs = question.check, pairs_of(facts, question)
     measures = measures_of(pairs, question)
-    if not has_pause(facts):
-        reason = "no broker was paused in this case"
-        return _informative(facts.evidence(check, Standing.NOT_APPLICABLE, reason, measures=measures))
+    if not question.is_asked(facts):
+        return _informative(facts.evidence(check, Standing.NOT_APPLICABLE, question.lacking, measures=measures))
     sample = PairedSample(question.sample, margin_of([facts], question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
     if len(sample.complete()) < MINIMUM_PAIRS:
         complete = len(sample.complete())
@@ -121,11 +127,13 @@ def pool_of(facts: CaseFacts) -> str:
     return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], pool)
 
 
-def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:
-    """Cases that planned a check and had a pause, by pool name."""
+def pools_of(
+    cases: Iterable[CaseFacts], check: str, is_asked: Callable[[CaseFacts], bool] = has_pause
+) -> dict[str, list[CaseFacts]]:
+    """Cases that planned a check and had spells to ask about, by pool name."""
     pools: dict[str, list[CaseFacts]] = {}
     for facts in cases:
-        if check in facts.entry.checks and has_pause(facts):
+        if check in facts.entry.checks and is_asked(facts):
             pools.setdefault(pool_of(facts), []).append(facts)
     return dict(sorted(pools.items()))
 
@@ -160,7 +168,7 @@ def pooled_evidence(
     reason = (
         ""
         if enough
-        else f"{telling} informative spell{'s' * (telling != 1)} of pauses in total, at least {MINIMUM_PAIRS} are needed"
+        else f"{telling} informative spell{'s' * (telling != 1)} of {question.of} in total, at least {MINIMUM_PAIRS} are needed"
     )
     return Evidence(
         runs=tuple(sorted({facts.run for facts in cases})),

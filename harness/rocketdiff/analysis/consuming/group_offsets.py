@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, Tenure
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Pause, QueueOf, Tenure
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultRecord, Means
 from rocketdiff.core.tables.topology import NodeKind
@@ -27,6 +27,9 @@ TAKES_OVER_NS = FIRST_PERSIST_NS + 2 * SETTLED_NS
 """A member that took a queue may overwrite what the former one committed meanwhile, until it has itself persisted."""
 
 _LEFT = "left"
+
+NEVER_NS = 1 << 60
+"""A process that was never resumed goes on after the end of every case."""
 
 
 class QueueOffsets:
@@ -117,12 +120,22 @@ def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
 
 
 def _progress(group: GroupStory, tenure: Tenure, first: int, faults: Sequence[FaultRecord]) -> Progress:
-    calls = tuple(_call(each, faults) for each in group.deliveries_in(tenure))
+    life = group.life_of(tenure)
+    pauses = () if life is None else life.pauses
+    calls = tuple(_call(each, faults, pauses) for each in group.deliveries_in(tenure))
     return Progress(first, tenure.until_ns, calls, tenure.updates)
 
 
-def _call(each: Delivery, faults: Sequence[FaultRecord]) -> Call:
-    return Call(each.queue_offset, each.end_ns, each.has_failed, each.has_failed and may_stay(faults, each.end_ns))
+def _call(each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:
+    stays = each.has_failed and may_stay(faults, each.end_ns)
+    held_ns = sum(
+        (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)
+        for pause in pauses
+        if each.end_ns is not None
+        and pause.from_ns <= each.end_ns + BOTH_WAYS_NS
+        and (pause.until_ns is None or each.end_ns <= pause.until_ns)
+    )
+    return Call(each.queue_offset, each.end_ns, each.has_failed, stays, held_ns)
 
 
 def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Tenure:
@@ -135,4 +148,6 @@ def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Ten
     joined_ns = tenure.from_ns if life is None or life.join_ns is None else life.join_ns
     was_given_up = tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
     writes = was_given_up or (life is not None and life.ended == _LEFT)
-    return oracle.Tenure(tenure.begin_ns, min(ends, default=None), joined_ns + FIRST_PERSIST_NS, progress, writes)
+    frozen = tuple(Down(pause.from_ns, pause.until_ns) for pause in (() if life is None else life.pauses))
+    persists_ns = joined_ns + FIRST_PERSIST_NS
+    return oracle.Tenure(tenure.begin_ns, min(ends, default=None), persists_ns, progress, writes, frozen)

@@ -201,8 +201,8 @@ class Membership:
             if life.gone_ns is not None:
                 yield life.gone_ns, self._gone_ns(life, life.gone_ns)
             for pause in life.pauses:
-                if (woken_ns := self.woken_ns(pause)) is not None:
-                    yield pause.until_ns or 0, woken_ns
+                if pause.until_ns is not None:
+                    yield pause.until_ns, pause.until_ns + LISTED_EVERY_NS
 
     def _gone_ns(self, life: Life, gone_ns: int) -> int:
         return life.left_ns if life.killed_ns is None and life.left_ns is not None else gone_ns
@@ -241,7 +241,11 @@ class Membership:
     def _after_change(self, since_ns: float, until_ns: float) -> int:
         """Return how long after a change queues may have no owner, or two."""
         spells = [
-            *((fault.inject_ns - HOLD_NS, self._disturbs_until(fault)) for fault in self._faults),
+            *(
+                (fault.inject_ns - HOLD_NS, self._disturbs_until(fault))
+                for fault in self._faults
+                if not _is_short(fault)
+            ),
             *(
                 (pause.from_ns + EXPIRES_NS - self.windows.heartbeat_ns, self.woken_ns(pause) or inf)
                 for life in self._group.lives
@@ -258,7 +262,15 @@ class Membership:
             after_ns = max(after_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
         return after_ns
 
+    def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
+        """True if a fault of a broker, or what it leaves behind, falls into a time."""
+        return any(
+            fault.inject_ns - HOLD_NS <= until_ns and since_ns <= self._disturbs_until(fault) for fault in self._faults
+        )
+
     def _after_fault(self, fault: FaultRecord) -> int:
+        if _is_short(fault):
+            return self.windows.no_owner_after_a_leave()
         beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues)
         if fault.kind is FaultKind.KILL or fault.kind.traits.node is NodeKind.NAME_SERVER:
             return max(beside_ns, self.windows.no_owner_after_a_lost_route())
@@ -288,6 +300,11 @@ def _most(lists: Iterable[tuple[str, ...]]) -> Mapping[str, int]:
     for ids in lists:
         most |= Counter(ids)
     return most
+
+
+def _is_short(fault: FaultRecord) -> bool:
+    """True for a pause in which no question of a client runs out: all that was sent is read at its end."""
+    return fault.kind is FaultKind.PAUSE and _over(fault) - fault.inject_ns < ASKED_NS
 
 
 def _over(fault: FaultRecord) -> float:

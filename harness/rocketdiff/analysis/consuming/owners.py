@@ -46,7 +46,7 @@ class Owners:
     def wrong(self) -> Iterator[Stretch]:
         """Yield where a queue has no owner, two, or another than the rules say, for longer than they allow."""
         for kind, topic in self.topics.items():
-            owners = _Expected(self._membership, topic)
+            owners = Expected(self._membership, topic)
             for queue in topic.queues:
                 yield from self._wrong(QueueOf(kind, *queue), queue, owners)
 
@@ -67,7 +67,7 @@ class Owners:
         topic = self.topics.get(TopicKind.FED)
         if topic is None:
             return {}
-        expected = _Expected(self._membership, topic)
+        expected = Expected(self._membership, topic)
         found: dict[int, list[Span]] = {}
         for since_ns, until_ns in self._cut(self._edges()):
             owners = set(expected.at(since_ns).values())
@@ -84,7 +84,7 @@ class Owners:
             for since_ns, until_ns in self.settled
         )
 
-    def _wrong(self, queue: QueueOf, place: Place, owners: "_Expected") -> Iterator[Stretch]:
+    def _wrong(self, queue: QueueOf, place: Place, owners: "Expected") -> Iterator[Stretch]:
         tenures = self._group.tenures_of(queue)
         edges = self._edges(at_ns for each in tenures for at_ns in (each.from_ns, each.until_ns))
         parts = [self._stretch(queue, span, owners.at(span[0]).get(place)) for span in pairwise(edges)]
@@ -149,7 +149,7 @@ class Owners:
                     yield int(begin), int(end)
 
 
-class _Expected:
+class Expected:
     """The owners of a topic's queues by the rules, for the members of a group."""
 
     def __init__(self, membership: Membership, topic: Topic) -> None:

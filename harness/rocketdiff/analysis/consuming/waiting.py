@@ -4,18 +4,15 @@ Until when the rules let a message wait at the end of its queue: for a member th
 The windows are the baseline's release's. A baseline without rules of its own gets those of the oldest release, which are the longest.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocketdiff.analysis.consuming.group_offsets import is_down
+from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
-from rocketdiff.core.arm import Arm
-from rocketdiff.core.errors import UsageError
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
-from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS, Windows
-
-OLDEST = "4.0.0-incubating"
+from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class Waiting:
 
     def __init__(self, story: CaseStory, group: GroupStory) -> None:
         trace = story.trace
-        self._windows = _windows(trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules, group)
+        self._windows = windows_of(story, group)
         self._open: dict[QueueOf, _Open | None] = {}
         self._clock = trace.entry.clock
         self._queues = trace.entry.queues_per_broker + 1
@@ -61,6 +58,8 @@ class Waiting:
         last = max(tenures, key=lambda each: each.from_ns, default=None)
         if last is None or any(life.is_cut_off for life in self._group.lives):
             return None
+        if any(pause.until_ns is None for life in self._group.lives for pause in life.pauses):
+            return None
         if last.covers(self._until_ns - 1):
             return self._with_an_owner(queue, last)
         if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
@@ -74,7 +73,14 @@ class Waiting:
             for fault in self._faults
             if fault.node == queue.broker and fault.healed_ns is not None
         ]
-        return _Open(max([tenure.from_ns + self._windows.first_delivery(), *ends]), HOLD_NS)
+        woken = [at_ns + self._windows.closed_connection() for at_ns in self._woken(tenure.member)]
+        return _Open(max([tenure.from_ns + self._windows.first_delivery(), *ends, *woken]), HOLD_NS)
+
+    def _woken(self, member: int | None = None) -> Iterator[int]:
+        """Yield when the pauses of a member's process ended, or of all members'; its connections may have been closed meanwhile."""
+        for life in self._group.lives:
+            if member in (None, life.member):
+                yield from (pause.until_ns for pause in life.pauses if pause.until_ns is not None)
 
     def after(self, fault: FaultRecord) -> int:
         """
@@ -111,6 +117,7 @@ class Waiting:
         since_ns = max((at_ns for at_ns in self._changes_ns if at_ns < self._until_ns), default=0)
         is_notified = not self._faults
         ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified)]
+        ends += [at_ns + windows.no_owner_after_a_leave(is_notified=False) for at_ns in self._woken()]
         for fault in self._faults:
             healed_ns = fault.healed_ns or 0
             ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues))
@@ -138,10 +145,3 @@ class Waiting:
             each.has_failed and each.end_ns is not None and fault.inject_ns - HOLD_NS <= each.end_ns <= heal_ns
             for each in self._group.deliveries
         )
-
-
-def _windows(release: str | None, group: GroupStory) -> Windows:
-    try:
-        return Windows.of(release or OLDEST, group.settings)
-    except UsageError:  # a release without rules
-        return Windows.of(OLDEST, group.settings)

@@ -98,7 +98,7 @@ BEHAVIOURS = {
             ("outcomes", "queue-choice", "attempts", "loss"),
         ),
         Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
-        Behaviour("F2", "consuming: allocation of queues", ("allocation",)),
+        Behaviour("F2", "consuming: allocation of queues", ("allocation", "takeover-time")),
         Behaviour("F3", "consuming: clustering and broadcasting", ("delivered",)),
         _later("F4", "consuming: order"),
         Behaviour("F5", "consuming: retries", ("retries",)),

@@ -245,6 +245,14 @@ CHECKS = {
             role=ClientRole.CONSUMER,
         ),
         Check(
+            "takeover-time",
+            "After members came or went, the work on their queues goes on as soon as the other group's, within the margin.",
+            Concern.WAITING,
+            CheckKind.STATISTICAL,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "consumption",
             "Members join, and messages reach the listener in calm as soon as the other group's.",
             Concern.WAITING,

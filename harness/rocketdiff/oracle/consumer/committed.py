@@ -32,7 +32,7 @@ class Tenure:
     A member's work on the queue, from ``from_ns`` to ``until_ns`` (None: to the end of the watch).
 
     persists_ns: since when the member persists, ``FIRST_PERSIST_NS`` after its start. writes_at_end: it gave the queue up or left, and
-    was not killed.
+    was not killed. frozen: pauses of its process, in which it writes nothing.
     """
 
     from_ns: int
@@ -40,6 +40,7 @@ class Tenure:
     persists_ns: int
     progress: Progress
     writes_at_end: bool = True
+    frozen: tuple["Down", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +106,19 @@ class Committed:
         until_ns = at_ns - TRANSIT_NS
         if tenure.until_ns is not None and tenure.until_ns <= until_ns:
             until_ns = tenure.until_ns
-            if tenure.writes_at_end and not self._hidden(until_ns, until_ns):
+            if tenure.writes_at_end and not self._hidden(tenure, until_ns, until_ns):
                 return until_ns
         while (from_ns := until_ns - self._every_ns) >= max(tenure.from_ns, tenure.persists_ns):
-            down = self._hidden(from_ns, until_ns)
+            down = self._hidden(tenure, from_ns, until_ns)
             if down is None:
                 return from_ns
             until_ns = down.unsafe_from_ns - 1
         return None
 
-    def _hidden(self, from_ns: int, to_ns: int) -> Down | None:
-        """Return the first fault that may have hidden a write in an interval."""
-        return next((each for each in self._downs if each.hides(from_ns, to_ns)), None)
+    def _hidden(self, tenure: Tenure, from_ns: int, to_ns: int) -> Down | None:
+        """Return the earliest fault that may have hidden a write of a member in an interval, or in which it wrote none."""
+        hiding = (each for each in (*self._downs, *tenure.frozen) if each.hides(from_ns, to_ns))
+        return min(hiding, key=lambda each: each.unsafe_from_ns, default=None)
 
 
 def _least(tenures: Iterable[Tenure], written_ns: int | None) -> int:

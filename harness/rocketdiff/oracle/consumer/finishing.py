@@ -30,13 +30,14 @@ class Call:
     """
     A message in a call of a member's listener. end_ns: None if the call never ended.
 
-    may_stay: a fault may have met both ways of its hand-back.
+    may_stay: a fault may have met both ways of its hand-back. held_ns: for how long its process was paused then.
     """
 
     offset: int
     end_ns: int | None
     has_failed: bool = False
     may_stay: bool = False
+    held_ns: int = 0
 
     @property
     def finished_ns(self) -> int | None:
@@ -44,8 +45,8 @@ class Call:
         if self.end_ns is None:
             return None
         if not self.has_failed:
-            return self.end_ns + PROCESSED_NS
-        return self.end_ns + BOTH_WAYS_NS + (LOCAL_RETRY_NS + PROCESSED_NS if self.may_stay else 0)
+            return self.end_ns + self.held_ns + PROCESSED_NS
+        return self.end_ns + self.held_ns + BOTH_WAYS_NS + (LOCAL_RETRY_NS + PROCESSED_NS if self.may_stay else 0)
 
 
 @dataclass(frozen=True)

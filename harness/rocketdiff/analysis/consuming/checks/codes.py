@@ -9,6 +9,7 @@ from rocketdiff.analysis.consuming.checks import (
     redelivery,
     resume_time,
     retries,
+    takeover_time,
 )
 from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 
@@ -20,5 +21,6 @@ CONSUMING_CODES: tuple[GroupCheck, ...] = (
     allocation.CODE,
     pulling.CODE,
     resume_time.CODE,
+    takeover_time.CODE,
     consumption.CODE,
 )
