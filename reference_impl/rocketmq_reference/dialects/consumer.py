@@ -31,6 +31,7 @@ CONSUMER_4_0_0 = Generation(
         commits_to_master_first=False,
         tries_next_slave=False,
         announces_unknown_topic=False,
+        leaves_empty_lists=False,
         keeps_origin_id=False,
         machine_room_counts_its_queues=False,
         machine_room_checks=False,
@@ -102,8 +103,11 @@ CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
 )
 """A failed start shuts the consumer down."""
 
-CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.5.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
+CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.4.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
 """The client's own send of a failed message keeps its first id."""
+
+CONSUMER_5_5_0 = CONSUMER_5_4_0.followed("5.5.0", "5.5.0", replace(CONSUMER_5_4_0.rules, leaves_empty_lists=True))
+"""A topic without queues is no failure (seen in the byte code)."""
 
 CONSUMER = (
     CONSUMER_4_0_0,
@@ -117,6 +121,7 @@ CONSUMER = (
     CONSUMER_5_2_0,
     CONSUMER_5_3_2,
     CONSUMER_5_4_0,
+    CONSUMER_5_5_0,
 )
 """Every generation, oldest first; a parent comes before its children."""
 

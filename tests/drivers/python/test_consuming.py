@@ -14,6 +14,7 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello, Ready
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.consuming import runner
 from rocketdiff.drivers.python.consuming.reference import member_capabilities
 from rocketdiff.drivers.python.consuming.runner import as_consumer
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
@@ -160,6 +161,20 @@ def test_a_member_reports_its_life(broker: tuple[GroupBroker, FakeCluster]) -> N
     owned = [each.queues for each in kinds(heard.records, Owned) if isinstance(each, Owned)]
     assert {("T", "broker-a", 0), ("%RETRY%G", "broker-a", 0)} in [set(queues) for queues in owned]
     assert conversed(setup, heard.records) is Stage.DONE
+
+
+def test_a_warm_up_that_gets_nothing_uses_another_group(
+    broker: tuple[GroupBroker, FakeCluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stale entry in a broker's list takes a share of the first group."""
+    monkeypatch.setattr(runner, "_WARM_S", (0.3, 20.0))
+    made, cluster = broker
+    made.members["G-warm"] = ["stale"]
+    heard = Heard()
+    session = Session(as_consumer("4.9.8"), heard.speak)
+    obey([encode_member_setup(setup_of(cluster))], session)
+    heard.await_kind(Ready)
+    assert "G-warm-again" in made.members
 
 
 def conversed(setup: MemberSetup, records: Sequence[Record]) -> Stage:

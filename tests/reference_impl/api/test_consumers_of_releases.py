@@ -183,3 +183,30 @@ def test_a_strategy_that_fails_is_reported_and_tried_again(group: Group) -> None
         group.wait_for(lambda: len(group.errors) >= 4)
     assert {str(error)[:23] for error in group.errors} == {"Machine room is null fo"}
     assert not group.owned
+
+
+@pytest.mark.parametrize(
+    ("release", "asks", "error"), [("5.4.0", True, "mqAll is null or mqAll empty"), ("5.5.0", False, None)]
+)
+def test_a_topic_without_queues(group: Group, release: str, asks: bool, error: str | None) -> None:
+    """From 5.5.0 it is no failure, and no ids are asked for; before, the strategy fails each second."""
+    group.cluster.name_server.routes.pop("%RETRY%G")
+    group.cluster.set_route("T", {"broker-a": 2}, perm=2)
+    with group.consuming(release=release):
+        group.wait_for(lambda: len(group.broker.requests_of(RequestCode.HEART_BEAT)) >= (1 if asks else 2))
+        group.wait_for(lambda: len(group.errors) >= 2 or not asks)
+    assert bool(group.broker.requests_of(RequestCode.GET_CONSUMER_LIST_BY_GROUP)) is asks
+    assert {str(one) for one in group.errors} == ({error} if asks else set())
+
+
+def test_a_group_without_ids_keeps_what_it_has_from_5_5_0(group: Group) -> None:
+    """An empty list counts as none."""
+    consumer = group.member("5.5.0", consume_from_where=ConsumeFromWhere.FIRST, rebalance_wait_interval_ms=20)
+    consumer.start()
+    group.wait_for(lambda: len(group.owned) == 3)
+    group.broker.ids = []
+    asked = len(group.broker.requests_of(RequestCode.GET_CONSUMER_LIST_BY_GROUP))
+    group.wait_for(lambda: len(group.broker.requests_of(RequestCode.GET_CONSUMER_LIST_BY_GROUP)) >= asked + 6)
+    assert len(group.owned) == 3
+    assert set(group.errors) == {None}
+    consumer.shutdown()

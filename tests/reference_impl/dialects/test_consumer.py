@@ -31,6 +31,7 @@ CHANGES = {
     },
     "5.3.2": {"leaves_after_failed_start": True},
     "5.4.0": {"keeps_origin_id": True},
+    "5.5.0": {"leaves_empty_lists": True},
 }
 
 

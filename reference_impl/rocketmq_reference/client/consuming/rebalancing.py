@@ -107,13 +107,18 @@ class Rebalancing:
 
     def _rebalance(self, topic: str) -> Running[bool]:
         """Bring the member's queues of a topic in line with its share; True if it works on exactly its share afterwards."""
-        queues = self._memory.queues.get(topic)
-        if queues is None and self._memory.rules.announces_unknown_topic and not topic.startswith(RETRY_PREFIX):
+        queues, rules = self._memory.queues.get(topic), self._memory.rules
+        is_broadcasting = self._memory.settings.is_broadcasting
+        if not queues and rules.leaves_empty_lists and not is_broadcasting:
+            queues = None
+        if queues is None and rules.announces_unknown_topic and not topic.startswith(RETRY_PREFIX):
             yield from self._announce(topic)
-        if self._memory.settings.is_broadcasting:
+        if is_broadcasting:
             return queues is None or (yield from self._work_on(topic, queues))
+        if queues is None and rules.leaves_empty_lists:
+            return True
         ids = yield from self._ids(topic)
-        if queues is None or ids is None:
+        if queues is None or ids is None or (rules.leaves_empty_lists and not ids):
             return True
         ordered, members = in_java_order(queues), ids_in_java_order(ids)
         share, error = self._share(topic, ordered, members)

@@ -22,7 +22,8 @@ class ConsumerRules:
     QUERY_NOT_FOUND. queries_master_first, commits_to_master_first: without a master the route is looked up before a slave is asked.
     tries_next_slave: a missing slave is replaced by the next id before any.
 
-    announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. keeps_origin_id: the client's own
+    announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. leaves_empty_lists: without queues,
+    or without ids, a topic is left as it is, and no ids are asked for; else the strategy fails. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
@@ -42,6 +43,7 @@ class ConsumerRules:
     commits_to_master_first: bool
     tries_next_slave: bool
     announces_unknown_topic: bool
+    leaves_empty_lists: bool
     keeps_origin_id: bool
     machine_room_counts_its_queues: bool
     machine_room_checks: bool

@@ -21,8 +21,13 @@ from rocketmq_reference.api.push_consumer import is_imitated
 _WARM_MESSAGES = 8
 """The runner has stored this many messages in the warm topic."""
 
-_WARM_S = 45.0
-"""Rounds of a new group, and a busy machine."""
+_WARM_S = (25.0, 20.0)
+"""
+Rounds of a new group, and a busy machine; then a second group.
+
+A broker that answers a first heartbeat late lists the member twice for 120 s, since it has connected anew meanwhile: half of the
+queues stand still. A new group has no such entry.
+"""
 
 _SHOWN_CHARACTERS = 500
 
@@ -109,7 +114,17 @@ class ConsumingRunner:
         self._speak(Left(self._incarnation, start_ns, end_ns, _named(error)[0]))
 
     def _warm_up(self, setup: MemberSetup) -> None:
-        """Consume the warm topic by a member of the warm group, which opens connections of its own."""
+        """Consume the warm topic by a member of the warm group, which opens connections of its own, or of another one."""
+        received = []
+        for suffix, within_s in zip(("", "-again"), _WARM_S, strict=True):
+            received.append(self._warmed(replace(setup, warm_group=setup.warm_group + suffix), within_s))
+            if received[-1] == _WARM_MESSAGES:
+                return
+        expected = f"{_WARM_MESSAGES} messages of {setup.warm_topic} within {_WARM_S} s"
+        raise ValueError(f"expected {expected}, saw {received}")
+
+    def _warmed(self, setup: MemberSetup, within_s: float) -> int:
+        """Return how many of the warm messages came."""
         received = threading.Semaphore(0)
 
         def count(record: object) -> None:
@@ -127,11 +142,11 @@ class ConsumingRunner:
         member = ReferenceMember(self._release, warm, (), 1, Reports(count), MessageReader(warm))
         member.consumer.start()
         try:
-            deadline = time.monotonic() + _WARM_S
+            deadline = time.monotonic() + within_s
             for number in range(_WARM_MESSAGES):
                 if not received.acquire(timeout=max(0.0, deadline - time.monotonic())):
-                    expected = f"{_WARM_MESSAGES} messages of {setup.warm_topic} within {_WARM_S:g} s"
-                    raise ValueError(f"expected {expected}, saw {number}")
+                    return number
+            return _WARM_MESSAGES
         finally:
             member.consumer.shutdown()
 
