@@ -1,5 +1,6 @@
 """What consumers of different releases do differently, on scripted brokers."""
 
+import json
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -210,3 +211,40 @@ def test_a_group_without_ids_keeps_what_it_has_from_5_5_0(group: Group) -> None:
     assert len(group.owned) == 3
     assert set(group.errors) == {None}
     consumer.shutdown()
+
+
+@pytest.mark.parametrize(("release", "asks"), [("5.1.4", True), ("5.2.0", False)])
+def test_a_start_without_a_known_broker(group: Group, release: str, asks: bool) -> None:
+    """From 5.2.0 on it asks for no round, as no broker got a heartbeat."""
+    group.cluster.name_server.routes.clear()
+    consumer, rounds = group.member(release), list[str]()
+    consumer.parts.rebalancing.wake = lambda: rounds.append("asked")  # type: ignore[method-assign]  # counts
+    consumer.start()
+    assert bool(rounds) is asks
+    consumer.shutdown()
+
+
+def test_the_first_pull_waits_as_long_as_the_release_does(group: Group) -> None:
+    """A queue is owned before it is pulled from; later pulls do not wait."""
+    consumer = group.member("5.1.4", rebalance_wait_interval_ms=20)
+    assert consumer.parts.memory.rules.first_pull_delay_ms == 500
+    consumer.parts.memory.rules = replace(consumer.parts.memory.rules, first_pull_delay_ms=60_000)
+    consumer.start()
+    group.wait_for(lambda: len(group.owned) == 3 and len(group.shares) >= 6)
+    assert not group.broker.requests_of(PULL)
+    consumer.shutdown()
+
+
+@pytest.mark.parametrize(("release", "renews"), [("4.9.8", False), ("5.0.0", True)])
+def test_rounds_of_a_topic_that_no_name_server_knows(group: Group, release: str, renews: bool) -> None:
+    """From 5.0.0 on each is announced like a change: a new version of the subscription, and heartbeats."""
+    del group.cluster.name_server.routes["T"]
+    with group.consuming(release=release, rebalance_wait_interval_ms=20, heartbeat_broker_interval_ms=20):
+        group.wait_for(lambda: len(group.shares) >= 6 and len(group.broker.requests_of(RequestCode.HEART_BEAT)) >= 6)
+    versions = {
+        one["subVersion"]
+        for beat in group.broker.requests_of(RequestCode.HEART_BEAT)
+        for one in json.loads(beat.body)["consumerDataSet"][0]["subscriptionDataSet"]
+        if one["topic"] == "T"
+    }
+    assert (len(versions) > 1) is renews
