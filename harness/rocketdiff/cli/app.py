@@ -164,13 +164,24 @@ def diff(
 def explain(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
     subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
-    where: Annotated[str, typer.Argument(metavar="SEND", help="Number of the send.")],
+    where: Annotated[str | None, typer.Argument(metavar="[SEND]", help="Number of the send.")] = None,
     case: Annotated[str | None, typer.Option(help="Case name or number, when the run has several.")] = None,
+    queue: Annotated[
+        str | None, typer.Option(help="Of consumers, instead of a send: who worked on broker-b/3?")
+    ] = None,
+    at: Annotated[float | None, typer.Option(help="When, in seconds since the first message was due.")] = None,
 ) -> None:
     """Print the rule chain behind one send, and what the other arm did."""
     from rocketdiff.judging.explain import explain as explained
+    from rocketdiff.judging.explain import explain_owners
 
-    for line in explained(run_dir, subject, where, case):
+    if where is not None and queue is None and at is None:
+        lines = explained(run_dir, subject, where, case)
+    elif where is None and queue is not None and at is not None:
+        lines = explain_owners(run_dir, subject, queue, at, case)
+    else:
+        raise UsageError("a send, or --queue with --at", seen="neither, or parts of both", hint="see explain --help")
+    for line in lines:
         typer.echo(printable(line))
 
 

@@ -33,7 +33,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff report reports/20261122-103705-0000000c --since main/report.json",
     ),
     "diff": ("rocketdiff diff main/report.json reports/20261122-103705-0000000c",),
-    "explain": ("rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 217 --case 3",),
+    "explain": (
+        "rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 217 --case 3",
+        "rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 --case 9 --queue broker-b/3 --at 41",
+    ),
     "scenarios": ("rocketdiff scenarios --suite quick",),
     "scenarios show": ("rocketdiff scenarios show fault-latency/pause-one-of-two",),
     "doctor": ("rocketdiff doctor",),

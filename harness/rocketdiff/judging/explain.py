@@ -9,6 +9,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging.explain_message import explain_message
+from rocketdiff.judging.explain_queue import explain_queue
 from rocketdiff.judging.explain_send import explain_send
 from rocketdiff.traces.run_directory import RunDirectory
 
@@ -16,6 +17,15 @@ EXPLAINERS: Mapping[ClientRole, Callable[[CaseTrace, RunDirectory, Arm, str], It
     ClientRole.PRODUCER: explain_send,
     ClientRole.CONSUMER: explain_message,
 }
+
+
+def explain_owners(run_dir: Path, subject: str, queue: str, at_s: float, case: str | None) -> Iterator[str]:
+    """Yield lines for a terminal about who worked on a queue of consumers at an instant; raises UsageError as ``explain``."""
+    run = RunDirectory.open(run_dir)
+    arm, number = _arm(run, subject), _case_number(run, case)
+    if run.entry(number).role is not ClientRole.CONSUMER:
+        raise UsageError("--queue for a case about consumers", seen=run.entry(number).scenario, hint="name a send")
+    yield from explain_queue(read_case(run, number), run, arm, queue, at_s)
 
 
 def explain(run_dir: Path, subject: str, where: str, case: str | None) -> Iterator[str]:
