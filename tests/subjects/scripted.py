@@ -2,7 +2,7 @@
 A subject that executes its script; run by path, standard library only.
 
 The only argument is a JSON list of steps: ["say", record], "@now" is the clock · ["raw", text, times] · ["await", command type] ·
-["sleep", seconds] · ["connect", port] · ["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"]
+["sleep", seconds] · ["await-stop"] until this process has been stopped for a second · ["connect", port] · ["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"]
 the next command on stdout and stderr · ["child"] leaves a sleeping child with the pipes · ["daemon", file] leaves one in its own
 session, without pipes, process id in the file · ["routes", times, bytes], valid except for their size.
 """
@@ -42,6 +42,13 @@ def await_command(kind: str) -> None:
     while line := sys.stdin.buffer.readline():
         if json.loads(line)["type"] == kind:
             return
+
+
+def await_stop() -> None:
+    before = time.monotonic()
+    while (now := time.monotonic()) - before < 1:
+        before = now
+        time.sleep(0.01)
 
 
 def echo() -> None:
@@ -87,6 +94,7 @@ STEPS: dict[str, Callable[..., object]] = {
     "raw": raw,
     "await": await_command,
     "sleep": time.sleep,
+    "await-stop": await_stop,
     "exit": os._exit,
     "die": lambda number: os.kill(os.getpid(), number),
     "complain": lambda text, times=1: [os.write(2, text.encode()) for _ in range(times)],

@@ -6,6 +6,7 @@ Deadlines are short, and a group counts as settled at once. Nothing is read back
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from maintenance.consumers.__main__ import new_run
 from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.cluster.interface import Node
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.plan import MemberEvent
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.topology import NodeKind, Topology, topology_named
 from rocketdiff.judging.run_info import describe
@@ -126,10 +128,13 @@ class _StagedCluster(FakeCluster):
 
 
 class Stage:
-    """A case that has not begun. baseline, candidate: what the members do."""
+    """A case that has not begun. baseline, candidate: what the members do. events: of the only member of each arm."""
 
-    def __init__(self, folder: Path, broker: GroupBroker) -> None:
-        self._case = expand(parse(SCENARIO, "text"), BASELINE, CANDIDATE, seed=1)
+    def __init__(self, folder: Path, broker: GroupBroker, events: tuple[MemberEvent, ...] = ()) -> None:
+        scenario = parse(SCENARIO, "text")
+        assert scenario.group is not None
+        scenario = replace(scenario, group=replace(scenario.group, membership=events))  # as no file may state them
+        self._case = expand(scenario, BASELINE, CANDIDATE, seed=1)
         self.run: RunDirectory = new_run(self._case, folder, seed=1)
         self._cluster = _StagedCluster(broker)
         names = CaseNames(f"rocketdiff-{self.run.manifest.run}-001", ("broker-a",), 1)
@@ -151,7 +156,7 @@ class Stage:
 
 
 @contextmanager
-def staged(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def staged(folder: Path, patch: pytest.MonkeyPatch, *events: MemberEvent) -> Iterator[Stage]:
     """Yield a stage with honest members."""
     run = "rocketdiff.run.case"
     for name, value in {
@@ -177,4 +182,4 @@ def staged(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ExitStack() as stack:
         broker = GroupBroker("broker-a")
         stack.callback(broker.close)
-        yield Stage(folder, broker)
+        yield Stage(folder, broker, events)
