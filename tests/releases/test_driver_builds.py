@@ -119,16 +119,25 @@ def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
     assert built_driver(replace(client, shared=("go/main.go",))) != built
 
 
-def test_each_release_of_a_client_is_built_from_its_own_lock(cache: Path) -> None:
-    """Files of a release replace those of the client's folder, and no other release's lie beside them."""
-    words = "cp go.mod {0}; find . | sort >{0}/files"
+@pytest.mark.parametrize(
+    ("name", "lock", "line"),
+    [
+        ("go", "go.mod", "\tgithub.com/apache/rocketmq-client-go/v2 v{}\n"),
+        ("rust", "Cargo.toml", 'rocketmq-client-rust = "={}"\n'),
+        ("rust", "Cargo.lock", 'name = "rocketmq-client-rust"\nversion = "{}"\n'),
+    ],
+)
+def test_each_release_of_a_client_is_built_from_its_own_lock(cache: Path, name: str, lock: str, line: str) -> None:
+    """Files of a release replace those of the client's folder, or come to them, and no other release's lie beside them."""
+    words = f"cp {lock} {{0}}; find . | sort >{{0}}/files"
     list_all = lambda sources, draft: [BuildStep(("sh", "-c", words.format(draft)), sources)]  # noqa: E731
-    client = replace(OTHER_CLIENTS["go"], tools=("sh",), steps=list_all)
+    client = replace(OTHER_CLIENTS[name], tools=("sh",), steps=list_all)
     older, newest = (built_driver(at_release(client, release)) for release in releases_of(client))
-    assert (older / "files").read_text() == (newest / "files").read_text()
+    added = set((older / "files").read_text().split()) - set((newest / "files").read_text().split())
+    assert added == ({"./.cargo", "./.cargo/config.toml"} if name == "rust" else set())
     assert "releases" not in (older / "files").read_text()
     for release, built in zip(releases_of(client), (older, newest), strict=True):
-        assert f"rocketmq-client-go/v2 v{release}\n" in (built / "go.mod").read_text()
+        assert line.format(release) in (built / lock).read_text()
         assert built.name.startswith(f"{release}-")
         assert built.is_relative_to(cache)
 

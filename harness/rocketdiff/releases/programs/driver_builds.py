@@ -89,8 +89,13 @@ def _go_steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
 
 def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[BuildStep]]:
     def steps(sources: Path, draft: Path) -> Sequence[BuildStep]:
-        # Compiled dependencies are kept beside the drivers, so that a changed driver builds in seconds, not minutes.
+        # Compiled dependencies are kept beside the drivers, so that a changed driver builds in seconds, not minutes. A release
+        # with settings of its own has its own: every change of settings compiles all of them again.
         compiled = rust_target(name)
+        if (sources / ".cargo").is_dir():
+            compiled = compiled.with_name(
+                f"target-of-{hashlib.sha256((sources / 'Cargo.lock').read_bytes()).hexdigest()[:8]}"
+            )
         words = ("cargo", "build", "--release", "--locked", "--target-dir", str(compiled))
         return [BuildStep(words, sources), BuildStep(("cp", str(compiled / "release" / "driver"), str(draft)), sources)]
 
@@ -147,7 +152,7 @@ OTHER_CLIENTS = {
     for client in (
         _go("go", "Go client", environment={"ROCKETMQ_GO_LOG_LEVEL": "warn"}, older=("2.1.1",)),
         _node("node", "Node client"),
-        _rust("rust", "Rust client", environment={"RUST_LOG": "warn"}),
+        _rust("rust", "Rust client", environment={"RUST_LOG": "warn"}, older=("0.9.0",)),
         _go(
             "grpc-go",
             "Go client that speaks gRPC",
@@ -210,8 +215,9 @@ def attempt_timeout_ms_of(client: OtherClient) -> int | None:
 def built_driver(client: OtherClient, progress: ProgressListener | None = None) -> Path:
     """The folder of the built driver. Raises EnvironmentMissing if tools are missing or fail."""
     target = _target(client)
-    if not target.is_dir():
-        require_tools(client)
+    if target.is_dir():  # also while another release is built
+        return made_once(target, lambda draft: _build(client, draft))
+    require_tools(client)
     listener = progress or silent
     with exclusive(
         target.parent, lambda: listener(Notice(f"waiting for another process that builds the {client.title}"))

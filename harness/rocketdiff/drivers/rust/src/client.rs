@@ -1,19 +1,21 @@
+// A call of an older release takes the producer mutably.
+#![allow(unused_mut)]
+
+mod api;
+
 use std::error::Error as StdError;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rocketmq_client_rust::{
-    ClientError, ClientResult, ClientRuntime, ClientRuntimeConfig, DefaultMQProducer, SendResult,
-};
-use rocketmq_model::common::message::message_queue::MessageQueue;
-use rocketmq_model::common::message::message_single::Message;
-use rocketmq_observability::{install_global, TelemetryBootstrapConfig};
-use rocketmq_runtime::{RuntimeConfig, RuntimeOwner};
 use serde_json::json;
 
 use crate::asynchronous::AsyncSend;
 use crate::records::{now_ns, put, put_refused, with, Answer};
 use crate::session::{PlannedSend, Setup};
+use api::{
+    builder, callback, named, ClientConfig, DefaultMQProducer, Message, MessageError, MessageQueue, Named, Runtime,
+    SendError, SendResult, Shared,
+};
 
 /// Whose release the hello tells.
 pub const PACKAGE: &str = "rocketmq-client-rust";
@@ -25,7 +27,7 @@ const WARM_BODY_BYTES: usize = 128;
 /// The measured producer as an application would use it.
 pub struct Client {
     pub setup: Setup,
-    producer: tokio::sync::RwLock<DefaultMQProducer>,
+    producer: Shared,
     queues: Vec<MessageQueue>,
     open: Mutex<Vec<Arc<AsyncSend>>>,
 }
@@ -33,11 +35,7 @@ pub struct Client {
 impl Client {
     /// Opens the connections with another producer and another topic, and starts the measured one and looks up its route.
     pub async fn warm(setup: Setup) -> Result<Self, Box<dyn StdError + Send + Sync>> {
-        // Both live as long as the process, which ends without waiting for what a runtime still does.
-        let owner = Box::leak(Box::new(RuntimeOwner::plan(RuntimeConfig::default())?.build()?));
-        let telemetry = Box::leak(Box::new(install_global(&TelemetryBootstrapConfig::default())?));
-        let context = owner.root_context().component("client");
-        let runtime = ClientRuntime::try_new(context, ClientRuntimeConfig::default(), telemetry.handle())?;
+        let runtime = Runtime::new()?;
         let mut warm = producer(&setup, &format!("{}-warm", setup.group), &runtime);
         let mut measured = producer(&setup, &setup.group, &runtime);
         warm.start().await?;
@@ -54,7 +52,7 @@ impl Client {
         }
         warm.shutdown().await;
         let queues = sorted(measured.fetch_publish_message_queues(&setup.topic).await?);
-        Ok(Self { setup, producer: measured.into(), queues, open: Mutex::default() })
+        Ok(Self { setup, producer: Shared::new(measured), queues, open: Mutex::default() })
     }
 
     pub async fn send(&self, send: &PlannedSend) {
@@ -72,12 +70,13 @@ impl Client {
             self.send_sync(send, message).await
         };
         record["end_ns"] = json!(now_ns());
-        with(&mut record, answer_of(result.as_ref().ok().and_then(Option::as_ref), result.as_ref().err()));
+        let error = result.as_ref().err().map(|error| named(error));
+        with(&mut record, answer_of(result.as_ref().ok().and_then(Option::as_ref), error));
         put(&record);
     }
 
-    async fn send_sync(&self, send: &PlannedSend, message: Message) -> ClientResult<Option<SendResult>> {
-        let producer = self.producer.read().await;
+    async fn send_sync(&self, send: &PlannedSend, message: Message) -> Result<Option<SendResult>, SendError> {
+        let mut producer = self.producer.lent().await;
         match send.kind.as_str() {
             "queue" => producer.send_to_queue_with_timeout(message, self.target(send), self.timeout_ms()).await,
             "selector" => producer.send_with_selector_timeout(message, chosen, send.argument, self.timeout_ms()).await,
@@ -86,8 +85,8 @@ impl Client {
         }
     }
 
-    async fn send_oneway(&self, send: &PlannedSend, message: Message) -> ClientResult<()> {
-        let producer = self.producer.read().await;
+    async fn send_oneway(&self, send: &PlannedSend, message: Message) -> Result<(), SendError> {
+        let mut producer = self.producer.lent().await;
         match send.kind.as_str() {
             "queue" => producer.send_oneway_to_queue(message, self.target(send)).await,
             "selector" => producer.send_oneway_with_selector(message, chosen, send.argument).await,
@@ -96,13 +95,11 @@ impl Client {
     }
 
     async fn send_async(&self, send: &PlannedSend, message: Message) {
-        let producer = self.producer.read().await;
+        let mut producer = self.producer.lent().await;
         let open = AsyncSend::begin(send);
         self.open.lock().unwrap().push(Arc::clone(&open));
         let told = Arc::clone(&open);
-        let callback = move |result: Option<&SendResult>, error: Option<&ClientError>| {
-            told.called_back(answer_of(result, error));
-        };
+        let callback = callback(move |result, error| told.called_back(answer_of(result, error)));
         let timeout_ms = self.timeout_ms();
         let returned = match send.kind.as_str() {
             "queue" => {
@@ -115,7 +112,7 @@ impl Client {
             }
             _ => producer.send_with_callback(message, callback).await,
         };
-        open.returned(returned.err().map(|error| answer_of(None, Some(&error))));
+        open.returned(returned.err().map(|error| answer_of(None, Some(named(&error)))));
     }
 
     pub async fn await_callbacks(&self) {
@@ -126,7 +123,7 @@ impl Client {
     }
 
     pub async fn shutdown(&self) {
-        self.producer.write().await.shutdown().await;
+        self.producer.shutdown().await;
     }
 
     fn target(&self, send: &PlannedSend) -> MessageQueue {
@@ -138,12 +135,12 @@ impl Client {
     }
 }
 
-fn producer(setup: &Setup, group: &str, runtime: &Arc<ClientRuntime>) -> DefaultMQProducer {
+fn producer(setup: &Setup, group: &str, runtime: &Runtime) -> DefaultMQProducer {
     let settings = &setup.settings;
-    let mut config = rocketmq_client_rust::ClientConfig::default();
+    let mut config = ClientConfig::default();
     config.set_poll_name_server_interval(settings.poll_name_server_interval_ms);
     config.set_heartbeat_broker_interval(settings.heartbeat_broker_interval_ms);
-    let mut producer = DefaultMQProducer::builder(Arc::clone(runtime))
+    let mut producer = builder!(runtime)
         .client_config(config)
         .producer_group(group)
         .name_server_addr(setup.name_servers.join(";"))
@@ -163,7 +160,7 @@ fn warm_send(number: usize) -> PlannedSend {
 }
 
 /// A message with our id in a user property and at the start of its body, which is padded with dots.
-fn message(setup: &Setup, topic: &str, send: &PlannedSend) -> Result<Message, rocketmq_error::Error> {
+fn message(setup: &Setup, topic: &str, send: &PlannedSend) -> Result<Message, MessageError> {
     let id = format!("{}/{}/{}", setup.run, topic, send.send);
     let mut body = id.clone().into_bytes();
     body.resize(body.len().max(send.body_bytes), b'.');
@@ -193,13 +190,12 @@ fn chosen(queues: &[MessageQueue], _message: &Message, argument: &usize) -> Opti
 }
 
 /// How a call ended: its error, or its result as far as there is one.
-fn answer_of(result: Option<&SendResult>, error: Option<&ClientError>) -> Answer {
+fn answer_of(result: Option<&SendResult>, error: Option<Named>) -> Answer {
     let mut answer = Answer::new();
     if let Some(error) = error {
-        let (word, code) = named(error);
-        answer.insert("error".into(), json!(word));
-        answer.insert("message".into(), json!(error.to_string()));
-        code.map(|code| answer.insert("code".into(), json!(code)));
+        answer.insert("error".into(), json!(error.word));
+        answer.insert("message".into(), json!(error.message));
+        error.code.map(|code| answer.insert("code".into(), json!(code)));
     } else if let Some(result) = result {
         answer.insert("status".into(), json!(result.send_status.to_string()));
         if let Some(queue) = &result.message_queue {
@@ -209,26 +205,4 @@ fn answer_of(result: Option<&SendResult>, error: Option<&ClientError>) -> Answer
         }
     }
     answer
-}
-
-/// One of the runner's error words for the deepest cause that has one: a call that gave up names only that.
-fn named(error: &ClientError) -> (&'static str, Option<i32>) {
-    if let Some(code) = error.broker_response_code() {
-        return ("broker-code", Some(code));
-    }
-    let mut word = "other";
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error.shared_error().as_ref());
-    while let Some(one) = cause {
-        let code = one.downcast_ref::<rocketmq_error::Error>().map(|one| one.code().as_str().to_owned());
-        let code =
-            code.or_else(|| one.downcast_ref::<ClientError>().map(|one| one.descriptor().code().as_str().to_owned()));
-        word = match code.as_deref() {
-            Some("transport.response.timeout" | "transport.write.timeout" | "core.operation.timed_out") => "timeout",
-            Some("transport.connection.failed") => "refused",
-            Some("broker.topic.not_found" | "rpc.broker_address.not_found") => "no-route",
-            _ => word,
-        };
-        cause = one.source();
-    }
-    (word, None)
 }
