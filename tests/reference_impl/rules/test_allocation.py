@@ -102,6 +102,12 @@ def test_nearby_machine_rooms(inner: str, ids: str, own: str, expected: str) -> 
     assert answer(strategy, "c.1=4 B.1=2 a.1=1", ids, own) == expected
 
 
+def test_rooms_without_members_come_in_the_order_of_their_names() -> None:
+    """Not in that of their brokers; names are compared as text."""
+    strategy = nearby(STRATEGIES["AVG"], lambda queue: queue.broker[1:], lambda one: one)
+    assert answer(strategy, "a9=1 b10=1 c1=1", "x", "x") == "c1.0 b10.0 a9.0"
+
+
 def test_a_broker_without_a_room_is_refused() -> None:
     """The queue is named as Java shows it."""
     strategy = nearby(STRATEGIES["AVG"], lambda _queue: "", lambda one: one)
