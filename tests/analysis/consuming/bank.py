@@ -148,6 +148,35 @@ class ConsumesAQueueItGaveUp(SimulatedGroup):
         return work.remembered
 
 
+class PullsTwiceAtOnce(SimulatedGroup):
+    """Sends each pull twice, and takes one answer."""
+
+    def ask(self, member: Member, work: Working) -> Row:
+        row = super().ask(member, work)
+        super().ask(member, work)
+        return row
+
+
+class AsksForOneAgain(SimulatedGroup):
+    """Asks for a message that it has, now and then, and throws it away."""
+
+    def asked_offset(self, work: Working) -> int:
+        return work.next_offset - (work.next_offset % 10 == 9)
+
+
+class PullsFromQueuesOfOthers(SimulatedGroup):
+    """Goes on asking for a queue that it gave up, and throws the answers away."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned[of]
+        super().give_up(member, of)
+
+        def asks() -> None:
+            self.ask(member, work)
+
+        self.after(4_000, asks)
+
+
 class DeliversARetryTwice(SimulatedGroup):
     """Calls the listener twice for messages of its retry topic."""
 
@@ -431,6 +460,9 @@ BANK = (
     Defect(GoesBackAfterAResume, PAUSED, "redelivery.without-cause"),
     Defect(CommitsAQueueItGaveUp, TWO_MEMBERS, "offsets.committed-by-another"),
     Defect(ConsumesAQueueItGaveUp, TWO_MEMBERS, "redelivery.after-giving-up"),
+    Defect(PullsTwiceAtOnce, KILLED, "pulling.two-at-once"),
+    Defect(AsksForOneAgain, CALM, "pulling.other-offset"),
+    Defect(PullsFromQueuesOfOthers, TWO_MEMBERS, "pulling.not-owned"),
     Defect(DeliversARetryTwice, CALM, "redelivery.without-cause"),
     Defect(DeliversATailTwice, PAUSED, "redelivery.without-cause"),
     Defect(LeavesOneOut, PAUSED, "delivered.never"),

@@ -123,7 +123,7 @@ class Group:
         made = {
             "member": 0,
             "number": len(self.wire),
-            "connection": BROKERS.index(broker),
+            "connection": ord(broker[-1]),
             "node": broker,
             "what": "pull",
             "in_ns": ns(at_ms),
@@ -138,10 +138,10 @@ class Group:
         self.wire.append(made | row)
         return self.wire[-1]
 
-    def lose(self, at_ms: float, broker: str) -> None:
+    def lose(self, at_ms: float, broker: str, member: int = 0) -> None:
         """A connection ends."""
-        end = {"number": len(self.wire), "connection": BROKERS.index(broker), "node": broker, "what": "end"}
-        self.wire.append({"member": 0, "in_ns": ns(at_ms), "broker": broker} | end)
+        end = {"number": len(self.wire), "connection": ord(broker[-1]), "node": broker, "what": "end"}
+        self.wire.append({"member": member, "in_ns": ns(at_ms), "broker": broker} | end)
 
     def deliver(
         self, send: int, at_ms: float, *, kind: str = "fed", offset: int | None = None, times: int = 0, **row: Any

@@ -18,6 +18,7 @@ from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import (
+    CHECKS,
     Group,
     Row,
     Story,
@@ -134,6 +135,7 @@ class Working:
     remembered: int | None = None
     is_dropped: bool = False
     waits_ms: int = 0
+    pending: Row | None = None
 
 
 @dataclass(slots=True)
@@ -452,6 +454,10 @@ class SimulatedGroup:
         if work.is_dropped or member.is_dead or self.is_asleep(member, partial(self.pull, member, work)):
             return
         fault = self.script.is_down(work.of[1], self.now)
+        if fault is not None and fault.is_kill:
+            self.lose(work)
+        elif work.pending is None:
+            work.pending = self.ask(member, work)
         if fault is not None:
             self.at(fault.heal_ms + self.resume_ms(), partial(self.pull, member, work))
             return
@@ -462,6 +468,7 @@ class SimulatedGroup:
             )
             return
         first, work.next_offset = work.next_offset, work.next_offset + len(found)
+        self.answer(work, len(found))
         at_ms = self.now
         for offset, message in self.received(work, list(enumerate(found, first))):
             insort(work.waiting, offset)
@@ -469,6 +476,24 @@ class SimulatedGroup:
             at_ms += self.random.uniform(0, 2)
             self.at(at_ms, partial(self.call, member, work, offset, message.send, message.times))
         self.after(at_ms - self.now + 1, partial(self.pull, member, work))
+
+    def ask(self, member: Member, work: Working) -> Row:
+        """A request for messages passes the relay."""
+        return self.rows.pull(
+            self.now, work.of[1], self.asked_offset(work), kind=work.of[0], member=member.number, suggested=None
+        )
+
+    def answer(self, work: Working, count: int) -> None:
+        if work.pending is not None:
+            found = {"answered_ns": ns(self.now), "code": 0, "next_offset": work.next_offset, "count": count}
+            work.pending |= found
+        work.pending = None
+
+    def lose(self, work: Working) -> None:
+        """The connection is gone with its broker."""
+        if work.pending is not None:
+            self.rows.lose(self.now, work.of[1], member=work.pending["member"])
+        work.pending = None
 
     def call(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
         if work.is_dropped or member.is_dead:
@@ -586,6 +611,9 @@ class SimulatedGroup:
 
     def first_offset(self, _of: Queue, stored: int | None) -> int:
         return stored or 0
+
+    def asked_offset(self, work: Working) -> int:
+        return work.next_offset
 
     def received(self, _work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
         return found
@@ -722,6 +750,7 @@ def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) 
         membership=tuple(_events(script)),
         settings={"consume_from_where": "first", "max_reconsume_times": script.most},
         stall_ms=script.stall_ms,
+        checks=(*CHECKS, "pulling"),
     )
 
 

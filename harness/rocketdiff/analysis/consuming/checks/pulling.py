@@ -16,7 +16,7 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.pulls import GO_AWAY, MOVED, WITH_OFFSET, WirePull, by_queue, pulls_of
-from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Tenure
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Pause, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
@@ -93,10 +93,12 @@ def _differences(
                 f"a pull from offset {pull.offset}",
             )
         suggested = pull.suggested if pull.suggested is not None else suggested
+    stops = [pause for life in group.lives if life.member == own[0].member for pause in life.pauses]
     for tenure in tenures:
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
-            yield from _order(before, after, windows)
+            if not any(_is_stopped(pause, before.in_ns, after.in_ns) for pause in stops):
+                yield from _order(before, after, windows)
 
 
 def _place(story: CaseStory, pull: WirePull, suggested: int | None) -> Iterator[Found]:
@@ -135,6 +137,11 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows]) -> Ite
             f"the next pull of {after.queue} at least {least_ns / NS_PER_MS:.0f} ms after {cause}",
             f"one after {(after.in_ns - over_ns) / NS_PER_MS:.1f} ms",
         )
+
+
+def _is_stopped(pause: Pause, from_ns: int, to_ns: int) -> bool:
+    """A process that was stopped may count an answer that has come as too late."""
+    return pause.from_ns <= to_ns and (pause.until_ns is None or pause.until_ns >= from_ns)
 
 
 def _next_offsets(before: WirePull) -> set[int | None]:
