@@ -118,13 +118,15 @@ def test_a_group_wants_its_member_stopped_from_before_the_signal_until_after_it(
     group = GroupRun(Arm.BASELINE, {0: subject}, cast(Any, {0: talk}), cast(Any, None))
     begins = group.aim(0, PAUSE)
     assert begins is not None
-    group.interrupt(0, PAUSE, begins)
+    group.hold(0)
+    begins.send()
     assert group.is_stop_wanted(0, begins.ordered_ns - 100, begins.ordered_ns)
     assert not group.is_stop_wanted(0, 0, begins.ordered_ns - 10**9)
     assert not group.is_stop_wanted(1, begins.ordered_ns, begins.ordered_ns)
     ends = group.aim(0, RESUME)
     assert ends is not None
-    group.interrupt(0, RESUME, ends)
+    ends.send()
+    group.release(0)
     assert group.is_stop_wanted(0, ends.ordered_ns, ends.ordered_ns + 10**9)
     assert not group.is_stop_wanted(0, ends.ordered_ns + 10**9, ends.ordered_ns + 2 * 10**9)
     assert talk.notes == ["pause True", "resume True"]

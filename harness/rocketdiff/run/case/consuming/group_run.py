@@ -8,7 +8,7 @@ import msgspec
 
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.plan import MemberChange
-from rocketdiff.core.consuming.watched import RESUME, OrderedMember
+from rocketdiff.core.consuming.watched import OrderedMember
 from rocketdiff.core.records.consuming import (
     Allocated,
     CallResult,
@@ -67,18 +67,17 @@ class GroupRun:
         subject = self._subjects[number]
         return None if subject.broken is not None else Interruption(subject, what)
 
-    def interrupt(self, number: int, what: str, interruption: Interruption) -> None:
-        """Send a signal to a member. What it does not do while it is stopped is no violation."""
-        subject, talk, stops = self._subjects[number], self._talks[number], self._stops.setdefault(number, [])
-        if what == MemberChange.PAUSE:
-            stopped_ns = time.monotonic_ns()
-            stops.append((stopped_ns, None))
-            subject.take_note(lambda: talk.pause(stopped_ns))
-        interruption.send()
-        if what == RESUME:
-            resumed_ns = time.monotonic_ns()
-            stops[-1] = stops[-1][0], resumed_ns
-            subject.take_note(lambda: talk.resume(resumed_ns))
+    def hold(self, number: int) -> None:
+        """Take note that a member is about to be stopped: what it does not do from now on is no violation."""
+        stopped_ns, talk = time.monotonic_ns(), self._talks[number]
+        self._stops.setdefault(number, []).append((stopped_ns, None))
+        self._subjects[number].take_note(lambda: talk.pause(stopped_ns))
+
+    def release(self, number: int) -> None:
+        """Take note that a member that was stopped goes on."""
+        resumed_ns, talk, stops = time.monotonic_ns(), self._talks[number], self._stops[number]
+        stops[-1] = stops[-1][0], resumed_ns
+        self._subjects[number].take_note(lambda: talk.resume(resumed_ns))
 
     def note(self, number: int, what: str, at_ns: int, interruption: Interruption) -> None:
         """Write a signal with its proof, if it has one, into the journal. at_ns: when it was due."""
