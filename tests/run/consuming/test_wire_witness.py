@@ -1,5 +1,6 @@
 """Where a member's records contradict what its relay saw."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ LEFT = Left(1, 9 * NS_PER_S, 9 * NS_PER_S)
     ("records", "wire", "against"),
     [
         ([received(4), received(5), commit(6), LEFT], [PULLED, SENT], ""),
+        ([received(4)], [replace(PULLED, answered_ns=4 * NS_PER_S), PULLED], ""),
         ([commit(5), LEFT], [SENT], ""),
         ([received(6)], [PULLED], "offset 6 of queue 0 of broker-a delivered: in no answer"),
         ([received(4, 1.5)], [PULLED], "offset 4 of queue 0 of broker-a delivered: before it was in an answer"),
@@ -48,7 +50,7 @@ LEFT = Left(1, 9 * NS_PER_S, 9 * NS_PER_S)
         ([commit(6, 60), commit(6, 15)], [exchange(WireEvent.COMMIT, 60, offset=6)], "commit of 6 for queue 0 of broker-a: not on the wire"),
         ([LEFT], [SENT], "commit of 6 for queue 0 of broker-a on the wire: not reported"),
     ],
-    ids=["agrees", "newer on the wire", "no answer", "too early", "higher", "never sent", "killed", "not sent before the kill", "hidden"],
+    ids=["agrees", "two answers", "newer on the wire", "no answer", "too early", "higher", "never sent", "killed", "not sent before the kill", "hidden"],
 )  # fmt: skip
 def test_records_are_compared_with_the_wire(records: list[Any], wire: list[WireExchange], against: str) -> None:
     """Deliveries come from answers, commits leave the member, and both are reported."""

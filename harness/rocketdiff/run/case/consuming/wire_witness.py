@@ -105,7 +105,8 @@ def _not_answered(received: Sequence[Received], exchanges: Sequence[WireExchange
         queue = _queue_of(each)
         if each.what is WireEvent.PULL and each.count and queue is not None and each.answered_ns is not None:
             for offset in range(each.first_offset or 0, (each.last_offset or 0) + 1):
-                answered.setdefault((queue, offset), each.answered_ns)
+                known_ns = answered.get((queue, offset), each.answered_ns)
+                answered[queue, offset] = min(known_ns, each.answered_ns)
     for call in received:
         for message in call.messages:
             queue = (call.topic, call.broker, call.queue_id)
