@@ -311,6 +311,7 @@ class Story:
     settings: dict[str, int | str] = field(default_factory=dict)
     stall_ms: int = 0
     membership: tuple[MemberEvent, ...] = ()
+    mixed: tuple[int, ...] = ()
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
@@ -378,7 +379,16 @@ class Story:
             arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True, capabilities=self.claims)),
             topics=dict.fromkeys(Arm, "fed"),
             role=ClientRole.CONSUMER,
-            groups={arm: GroupEntry(f"group-{arm}", 1, self.settings, membership=self.membership) for arm in Arm},
+            groups={
+                arm: GroupEntry(
+                    f"group-{arm}",
+                    1,
+                    self.settings,
+                    membership=self.membership,
+                    mixed=self.mixed if arm is Arm.CANDIDATE else (),
+                )
+                for arm in Arm
+            },
         )
 
     def manifest(self) -> RunManifest:

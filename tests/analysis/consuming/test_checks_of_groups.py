@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
 from rocketdiff.verdict.judge import RunVerdict
@@ -344,3 +345,22 @@ def test_a_member_that_died_has_not_left() -> None:
 def test_the_faithful_group_ends_in_time() -> None:
     """The builder's own times: every retry comes before the member leaves."""
     assert max(row["end_ns"] for row in faithful().calls) < ns(END_MS + 2_000)
+
+
+def takes_no_share(group: Group) -> None:
+    group.divide(8_000, "a")
+
+
+@pytest.mark.parametrize(("mixed", "subject"), [((), "acme:1"), ((0,), "java:5.3.3")])
+def test_a_difference_of_a_mixed_group_is_its_members(mixed: tuple[int, ...], subject: str) -> None:
+    """It is charged to the client of the member that shows it, whichever arm its group is."""
+    (cluster,) = candidate(takes_no_share, mixed=mixed).judge().document.clusters
+    assert (cluster.signature, cluster.subject) == ("allocation.other-result", subject)
+
+
+@pytest.mark.parametrize("lacking", ["allocations", "owned"])
+def test_a_client_that_does_not_report_its_share_conforms_in_nothing(lacking: str) -> None:
+    """What is not reported is undecided, never a pass."""
+    claims = tuple(claim for claim in Story().claims if claim != lacking)
+    (found,) = (each for each in Story(claims=claims).analysis().evidence if each.check == "allocation")
+    assert (found.standing, found.reason) == (Standing.INDECISIVE, f"java:5.3.3 does not report {lacking}")

@@ -40,13 +40,14 @@ class GroupFacts(FactCollector):
         figures: Mapping[str, object] | None = None,
     ) -> None:
         """Note a difference. send: the message it is about, None for none; delivery: the one it was seen at; member: its own if None."""
+        number = _member_of(delivery) if member is None else member
         sides = () if send is None else tuple(self._shown(self._story.groups[arm], send) for arm in Arm)
         self.note(
             DifferenceFact(
                 check=signature.check,
                 signature=signature.text(place),
-                arm=str(group.arm),
-                thread=_member_of(delivery) if member is None else member,
+                arm=str(self._charged(group, number)),
+                thread=number or 0,
                 send=NO_NUMBER if send is None else send,
                 attempt=None if delivery is None else delivery.number,
                 phase=phase_of(self._story.trace.faults, at_ns),
@@ -58,6 +59,11 @@ class GroupFacts(FactCollector):
                 figures=dict(figures or {}),
             )
         )
+
+    def _charged(self, group: GroupStory, member: int | None) -> Arm:
+        """Return the arm whose subject a member runs: one of a mixed group may run the baseline."""
+        entry = self._story.trace.entry.groups.get(group.arm)
+        return group.arm if entry is None else entry.subject_arm(group.arm, member)
 
     def _shown(self, group: GroupStory, send: int) -> SideExample:
         held = self._story.held_by_send.get(send)
@@ -81,8 +87,8 @@ class GroupFacts(FactCollector):
         )
 
 
-def _member_of(delivery: Delivery | None) -> int:
-    return 0 if delivery is None else delivery.member
+def _member_of(delivery: Delivery | None) -> int | None:
+    return None if delivery is None else delivery.member
 
 
 def phase_of(faults: tuple[FaultRecord, ...], at_ns: int) -> str:

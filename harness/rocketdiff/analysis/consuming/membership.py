@@ -262,6 +262,15 @@ class Membership:
             after_ns = max(after_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
         return after_ns
 
+    def moving(self, since_ns: int) -> Iterator[Span]:
+        """Yield when members come, go or stand still, until their queues have gone on; since an instant."""
+        for begin_ns, until_ns in self._changes():
+            if begin_ns >= since_ns:
+                yield begin_ns, until_ns + self._after_change(begin_ns, until_ns) + MARGIN_NS
+        for life in self._group.lives:
+            for pause in life.pauses:
+                yield pause.from_ns, inf if pause.until_ns is None else pause.until_ns + MARGIN_NS
+
     def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
         """True if a fault of a broker, or what it leaves behind, falls into a time."""
         return any(

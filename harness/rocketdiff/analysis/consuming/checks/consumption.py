@@ -1,7 +1,7 @@
 """
 Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
 
-Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault the median
+Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and a quarter
 of a second more: a queue that starves is late for its own messages only. The unit of the test is the second, in both directions, as in a
 paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
@@ -14,6 +14,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
@@ -61,7 +62,12 @@ def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
 def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
     places = {arm: _seconds(story, group) for arm, group in story.groups.items()}
     late = {arm: {second: longest for second, (longest, _) in own.items()} for arm, own in places.items()}
-    both = sorted(late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys())
+    moving = [span for group in story.groups.values() for span in Membership(story, group).moving(facts.origin_ns)]
+    both = sorted(
+        second
+        for second in late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys()
+        if not any(since_ns < (second + 1) * NS_PER_S and second * NS_PER_S < until_ns for since_ns, until_ns in moving)
+    )
     for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
         slow = [second for second in both if _is_slower(late[arm][second], late[other][second])]
         against = sum(_is_slower(late[other][second], late[arm][second]) for second in both)
