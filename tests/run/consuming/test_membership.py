@@ -87,10 +87,13 @@ def test_signals_are_sent_at_their_time_and_proven_meanwhile() -> None:
     events = (MemberEvent(1, 1, KILL), MemberEvent(1.001, 0, PAUSE, 0.05), MemberEvent(1.002, 2, JOIN))
     carried_out(*events, origin_ns=origin_ns, groups=groups)
     first, second = ([order[0] for order in group.orders] for group in groups)
-    assert first[:4] == ["kill", "hold", "pause", "join"]
-    assert sorted(first[4:]) == ["kill noted", "pause noted", "release", "resume", "resume noted"]
-    assert first.index("resume") + 1 == first.index("release")
-    assert sorted(second) == ["hold", "join", "pause", "pause noted", "release", "resume", "resume noted"]
+    done = [[what for what in each if not what.endswith("noted")] for each in (first, second)]
+    assert done == [
+        ["kill", "hold", "pause", "join", "resume", "release"],
+        ["hold", "pause", "join", "resume", "release"],
+    ]
+    noted = [sorted(what for what in each if what.endswith("noted")) for each in (first, second)]
+    assert noted == [["kill noted", "pause noted", "resume noted"], ["pause noted", "resume noted"]]
     sent = {
         order[0]: (order[2].sent_ns - origin_ns) / MS for order in groups[0].orders if order[0] in ("kill", "resume")
     }
