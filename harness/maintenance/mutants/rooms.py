@@ -13,6 +13,8 @@ ORACLE_TESTS = (
 )
 """Asynchronous retries and the explanation of a decision need tests with whole cases."""
 
+CONSUMING_TESTS = ("tests/analysis/consuming",)
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -50,7 +52,27 @@ ROOMS = (
         ),
         ("tests/verdict", "tests/ledger", "tests/statistics/test_significance.py", "tests/judging/test_ledgers.py"),
     ),
-    Room("oracle", _modules("rocketdiff.oracle"), ORACLE_TESTS),
+    Room(
+        "oracle",
+        (
+            "rocketdiff.oracle.choices",
+            "rocketdiff.oracle.interval",
+            *_modules("rocketdiff.oracle.producer"),
+        ),
+        ORACLE_TESTS,
+    ),
+    Room("oracle-consumer", _modules("rocketdiff.oracle.consumer"), ("tests/oracle", *CONSUMING_TESTS)),
+    Room(
+        "checks-consumer",
+        (
+            *_modules("rocketdiff.analysis.consuming.checks"),
+            *(
+                f"rocketdiff.analysis.consuming.{name}"
+                for name in ("group_facts", "group_offsets", "membership", "owners", "waiting")
+            ),
+        ),
+        CONSUMING_TESTS,
+    ),
     Room(
         "steps", ("rocketdiff.analysis.fault_windows", *_modules("rocketdiff.analysis.sending.steps")), ANALYSIS_TESTS
     ),
