@@ -18,6 +18,8 @@ def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
         "150",
         "--allocations",
         "50",
+        "--rounds",
+        "20",
         "--seed",
         "5",
     ]

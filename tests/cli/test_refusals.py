@@ -179,7 +179,7 @@ NAMED: dict[tuple[str, ...], str] = {
     ("fuzz", "--depth", "deep"): "send-loop",
     **{("fuzz", "--decisions", count): "1e6" for count in ("many", "-1")},
     **{("fuzz", "--sends", count): "1e6" for count in ("1.5", "1e10")},
-    ("fuzz", "--decisions", "0", "--sends", "0", "--allocations", "0"): "1e5",
+    ("fuzz", "--decisions", "0", "--sends", "0", "--allocations", "0", "--rounds", "0"): "1e5",
     ("fuzz", "--depth", "selection", "--decisions", "0"): "1e5",
     ("fuzz", "--save", "file.txt/found"): "a file",
     ("simulate", "--subject", "python"): "client:release",

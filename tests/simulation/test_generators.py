@@ -30,7 +30,13 @@ def test_a_seed_is_a_script(depth: str) -> None:
 
 @pytest.mark.parametrize(
     ("depth", "fewest", "most"),
-    [("selection", 80, 300), ("send-loop", 40, 90), ("remoting", 20, 50), ("allocation", 10, 95)],
+    [
+        ("selection", 80, 300),
+        ("send-loop", 40, 90),
+        ("remoting", 20, 50),
+        ("allocation", 10, 95),
+        ("rebalance", 8, 100),
+    ],
 )
 def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> None:
     """Scripts are long enough to find something, short enough for a local difference."""
@@ -51,6 +57,11 @@ def test_every_kind_of_step_occurs() -> None:
         *("update", "select", "advance", "index", "worst_index", "dump", "route", "poll_routes"),
         *(
             "allocate",
+            "members",
+            "offset",
+            "consumed",
+            "wake",
+            "rounds",
             "send",
             "broker",
             "name_server",

@@ -14,7 +14,7 @@ from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.dialect import Releases
 
 CONSUMER_4_0_0 = Generation(
-    Releases("4.0.0-incubating", "4.5.2"),
+    Releases("4.0.0-incubating", "4.0.0-incubating"),
     None,
     ConsumerRules(
         first_pull_delay_ms=0,
@@ -35,12 +35,19 @@ CONSUMER_4_0_0 = Generation(
         keeps_origin_id=False,
         machine_room_counts_its_queues=False,
         machine_room_checks=False,
+        announces_changes=False,
+        understands_no_offset=True,
         local_offsets_are_merged=False,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
 
-CONSUMER_4_6_0 = CONSUMER_4_0_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_0_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_1_0 = CONSUMER_4_0_0.followed(
+    "4.1.0-incubating", "4.5.2", replace(CONSUMER_4_0_0.rules, announces_changes=True)
+)
+"""Brokers learn of changed queues by heartbeats."""
+
+CONSUMER_4_6_0 = CONSUMER_4_1_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_1_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
 CONSUMER_4_8_0 = CONSUMER_4_6_0.followed(
@@ -111,6 +118,7 @@ CONSUMER_5_5_0 = CONSUMER_5_4_0.followed("5.5.0", "5.5.0", replace(CONSUMER_5_4_
 
 CONSUMER = (
     CONSUMER_4_0_0,
+    CONSUMER_4_1_0,
     CONSUMER_4_6_0,
     CONSUMER_4_8_0,
     CONSUMER_4_9_3,
@@ -128,7 +136,8 @@ CONSUMER = (
 _BY_RELEASE = {release: each.rules for each in CONSUMER for release in releases_of(each)}
 _BY_RELEASE |= {
     "5.0.0-PREVIEW": replace(CONSUMER_4_8_0.rules, first_pull_delay_ms=500, announces_unknown_topic=True),
-    "5.0.0-ALPHA": CONSUMER_5_0_0.rules,
+    # It waits for PULL_NOT_FOUND instead, which no broker answers to a query.
+    "5.0.0-ALPHA": replace(CONSUMER_5_0_0.rules, understands_no_offset=False),
 }
 
 

@@ -21,14 +21,14 @@ FOUND = FuzzDifference("fuzz-selection-9", "5.1.1", "java-5.1.1", 3, "a", "b")
 
 def test_the_same_seed_and_budget_are_the_same_work() -> None:
     """Seed and budget alone determine the work."""
-    effort = Effort(decisions=2_000, sends=1_000, allocations=100)
+    effort = Effort(decisions=2_000, sends=1_000, allocations=100, rounds=50)
     assert list(chunks(effort, 7)) == list(chunks(effort, 7))
     assert {number // SCRIPTS_OF_A_SEED for chunk in chunks(effort, 7) for number in chunk.numbers} == {7}
 
 
 def test_the_budget_is_met_at_every_depth() -> None:
     """Each depth gets its budget, and at most one chunk more."""
-    effort = Effort(decisions=3_000, sends=2_000, allocations=500)
+    effort = Effort(decisions=3_000, sends=2_000, allocations=500, rounds=100)
     for depth in Depth:
         weights = [chunk.weight for chunk in chunks(effort, 1) if chunk.depth is depth]
         assert effort.of(depth) <= sum(weights) < effort.of(depth) + max(weights)
@@ -38,7 +38,7 @@ def test_sends_are_divided_where_both_depths_are_asked_for() -> None:
     """Both deeper depths share the sends; a single one gets all."""
     assert Effort(10, 1_000).of(Depth.SEND_LOOP) + Effort(10, 1_000).of(Depth.REMOTING) == 1_000
     only = Effort(10, 1_000, (Depth.REMOTING,))
-    assert [only.of(depth) for depth in Depth] == [0, 0, 1_000, 0]
+    assert [only.of(depth) for depth in Depth] == [0, 0, 1_000, 0, 0]
 
 
 def test_a_name_is_a_script() -> None:
@@ -73,8 +73,12 @@ def test_one_difference_of_a_dialect_and_depth_is_shown() -> None:
 def test_the_summary_is_for_machines() -> None:
     """The summary is one line with everything needed to repeat the run."""
     outcome = FuzzOutcome(
-        ("4.9.8", "5.3.3"), 3, {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5, Depth.ALLOCATION: 7}
+        ("4.9.8", "5.3.3"),
+        3,
+        {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5, Depth.ALLOCATION: 7, Depth.REBALANCE: 3},
     )
-    assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 allocations=7 seed=3"
+    assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 allocations=7 rounds=3 seed=3"
     outcome.found.append(FOUND)
-    assert outcome.summary == "FUZZ differs differences=1 releases=2 decisions=100 sends=25 allocations=7 seed=3"
+    assert (
+        outcome.summary == "FUZZ differs differences=1 releases=2 decisions=100 sends=25 allocations=7 rounds=3 seed=3"
+    )

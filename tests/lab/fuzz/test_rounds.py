@@ -10,7 +10,7 @@ from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome
 from rocketdiff.lab.fuzz.rounds import run_rounds
 
 RELEASES = ("4.9.8", "5.3.3", "5.5.0")
-SMALL = Effort(decisions=10, sends=10, allocations=10)
+SMALL = Effort(decisions=10, sends=10, allocations=10, rounds=10)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_all_releases_are_fetched_once_before_the_workers_start(stages: list[obj
 def test_nothing_is_fetched_for_a_campaign_that_is_refused(stages: list[object], tmp_path: Path) -> None:
     """A campaign without work or output folder is refused before anything is fetched."""
     with pytest.raises(UsageError, match="something to do"):
-        run_rounds(RELEASES, Effort(0, 0, allocations=0), 7, tmp_path, as_json=False)
+        run_rounds(RELEASES, Effort(0, 0, allocations=0, rounds=0), 7, tmp_path, as_json=False)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UsageError, match="a folder to save scripts in"):
         run_rounds(RELEASES, SMALL, 7, tmp_path / "file" / "found", as_json=False)

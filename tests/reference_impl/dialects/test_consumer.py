@@ -7,6 +7,7 @@ import pytest
 from rocketmq_reference.dialects import RELEASES, consumer_rules_of
 
 CHANGES = {
+    "4.1.0-incubating": {"announces_changes": True},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
     "4.9.3": {"queries_master_first": True, "commits_to_master_first": True, "machine_room_checks": True},

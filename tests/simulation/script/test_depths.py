@@ -71,6 +71,12 @@ def test_allocations_need_no_client() -> None:
     assert depths(ALLOCATE, *steps) == ("allocation", "allocation")
 
 
+def test_rounds_need_a_member() -> None:
+    """A round needs a client with an offset store, an allocation none."""
+    assert depths(ALLOCATE, {"do": "rounds", "ms": 1}) == ("rebalance", "rebalance")
+    assert depths(ALLOCATE, {"do": "dump", "parts": ["owned"]}) == ("rebalance", "rebalance")
+
+
 @pytest.mark.parametrize("other", [{"do": "send"}, {"do": "kill", "broker": "a"}, {"do": "dump", "parts": ["index"]}])
 def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) -> None:
     """A script of allocations has no steps of producers and no faults."""
@@ -80,7 +86,7 @@ def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) 
 
 def test_a_depth_belongs_to_a_role() -> None:
     """A role has its depths, down to the one that is named."""
-    assert depths_named(None, "consumer") == (Depth.ALLOCATION,)
+    assert depths_named(None, "consumer") == (Depth.ALLOCATION, Depth.REBALANCE)
     assert depths_named("send-loop", "both") == (Depth.SELECTION, Depth.SEND_LOOP)
     assert depths_named(None, "both") == tuple(Depth)
     with pytest.raises(UsageError, match="--role consumer"):

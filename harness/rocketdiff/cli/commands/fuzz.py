@@ -24,7 +24,7 @@ def fuzz(
             help="Releases of the Java client, or patched.jar@release, with commas between them, or all.",
         ),
     ] = "all",
-    depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, allocation, or all.")] = "all",
+    depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, allocation, rebalance, or all.")] = "all",
     role: Annotated[str, typer.Option(help="producer, consumer or both.")] = "both",
     decisions: Annotated[
         str,
@@ -38,6 +38,9 @@ def fuzz(
     allocations: Annotated[
         str, typer.Option(help="Allocations of each release, at least; scripts are run whole.")
     ] = "1e5",
+    rounds: Annotated[
+        str, typer.Option(help="Reports of rounds of each release at depth rebalance, at least; scripts are run whole.")
+    ] = "2e4",
     seed: Annotated[int | None, typer.Option(help="Drawn and printed when not given.", min=0, max=_SEEDS)] = None,
     save: Annotated[Path, typer.Option(help="Folder that receives the scripts that show a difference.")] = SAVED,
     as_json: JsonOption = False,
@@ -48,7 +51,11 @@ def fuzz(
 
     asked = depths_asked(depth, role)
     effort = Effort(
-        _count(decisions, "--decisions"), _count(sends, "--sends"), asked, _count(allocations, "--allocations")
+        _count(decisions, "--decisions"),
+        _count(sends, "--sends"),
+        asked,
+        _count(allocations, "--allocations"),
+        _count(rounds, "--rounds"),
     )
     chosen = secrets.randbelow(_SEEDS) if seed is None else seed
     named = ",".join(release_of(part) for part in release.split(",") if part.strip())

@@ -13,7 +13,9 @@ from rocketdiff.core.subject import STANDARD
 
 DepthOption = Annotated[
     str | None,
-    typer.Option(help="How deep to look: selection, send-loop or remoting, allocation; the deepest when not given."),
+    typer.Option(
+        help="How deep to look: selection, send-loop or remoting, allocation or rebalance; the deepest when not given."
+    ),
 ]
 RoleOption = Annotated[str, typer.Option(help="producer, consumer or both.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]

@@ -23,7 +23,8 @@ ScriptOption = Annotated[
     list[str] | None, typer.Option("--script", help="Script file (JSON), or - for standard input; may be repeated.")
 ]
 DepthOption = Annotated[
-    str | None, typer.Option(help="selection, send-loop, remoting or allocation, instead of the script's own depth.")
+    str | None,
+    typer.Option(help="selection, send-loop, remoting, allocation or rebalance, instead of the script's own depth."),
 ]
 TraceOption = Annotated[bool, typer.Option("--trace", help="One subject: add the client's state to every answer.")]
 VisibleOption = Annotated[

@@ -6,7 +6,7 @@ The reference answers once for all releases whose dialects are equal at a depth.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from rocketdiff.simulation.script import Depth, Script
 from rocketdiff.simulation.script.roles import role_with
 from rocketdiff.simulation.virtual import ROLE_DIALECTS, run_reference
 from rocketmq_reference.dialects import flatten
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.dialect import ConsumerDialect, Dialect
 
 AnyDialect = Dialect | ConsumerDialect
@@ -25,6 +26,7 @@ _DECIDES_SELECTION = (
 _ONLY_REMOTING = ("asynchronous.", "remoting.")
 _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
 _DECIDES_ALLOCATION = ("strategies", "machine_room_")
+_DECIDES_REBALANCE = {field.name for field in fields(ConsumerRules)}
 
 FAILED, RAISED = "failed: ", "raised "
 """Prefixes of the last line after a failure of the Java host, and of the reference."""
@@ -111,6 +113,8 @@ def _at_depth(dialect: AnyDialect, depth: Depth) -> tuple[tuple[str, str], ...]:
 
 
 def _decides(field: str, depth: Depth) -> bool:
+    if depth is Depth.REBALANCE:
+        return field in _DECIDES_REBALANCE
     if depth is Depth.ALLOCATION:
         return field.startswith(_DECIDES_ALLOCATION)
     if depth is Depth.SELECTION:

@@ -27,7 +27,13 @@ from rocketdiff.simulation.script import Depth, Script, canonical, parse_script
 
 GOLDEN_DIGESTS = "fixtures/simulation/golden/fuzz/digests.json"
 
-SCRIPTS_OF: Mapping[Depth, int] = {Depth.SELECTION: 48, Depth.SEND_LOOP: 48, Depth.REMOTING: 60, Depth.ALLOCATION: 40}
+SCRIPTS_OF: Mapping[Depth, int] = {
+    Depth.SELECTION: 48,
+    Depth.SEND_LOOP: 48,
+    Depth.REMOTING: 60,
+    Depth.ALLOCATION: 40,
+    Depth.REBALANCE: 40,
+}
 """Number of scripts: few mutants of the rules survive (``make mutants``), and a check takes seconds."""
 
 ONCE_APART = (

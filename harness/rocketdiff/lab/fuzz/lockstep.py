@@ -36,27 +36,33 @@ REMOTING_SHARE = 0.2
 MOST_DIFFERENCES = 5
 """Stop after this many behaviours with a difference; they probably have one cause."""
 
+_COUNTED: Mapping[str, str] = {Depth.ALLOCATION: "allocate", Depth.REBALANCE: "rounds"}
+"""Steps that a script of a consumer is weighed by."""
+
 CHUNK = 8
 """Scripts per unit of work: enough to keep a host busy, few enough that workers end together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The budget: decisions (selections and updates) at selection depth, sends at the other two, allocations."""
+    """The budget: decisions (selections and updates) at selection depth, sends at the other two, allocations, rounds reported."""
 
     decisions: int = 1_000_000
     sends: int = 100_000
     depths: tuple[Depth, ...] = tuple(Depth)
     allocations: int = 100_000
+    rounds: int = 20_000
 
     def of(self, depth: Depth) -> int:
-        """Decisions, sends or allocations at a depth; the two sending depths share the sends if both are requested."""
+        """Decisions, sends, allocations or rounds at a depth; the two sending depths share the sends if both are requested."""
         if depth not in self.depths:
             return 0
         if depth is Depth.SELECTION:
             return self.decisions
         if depth is Depth.ALLOCATION:
             return self.allocations
+        if depth is Depth.REBALANCE:
+            return self.rounds
         if not {Depth.SEND_LOOP, Depth.REMOTING} <= set(self.depths):
             return self.sends
         deep = int(self.sends * REMOTING_SHARE)
@@ -99,6 +105,7 @@ class FuzzOutcome:
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
         done = {"decisions": decisions, "sends": sends, "allocations": self.done[Depth.ALLOCATION]}
+        done["rounds"] = self.done[Depth.REBALANCE]
         return machine_line("FUZZ", verdict, **found, releases=len(self.releases), **done, seed=self.seed)
 
 
@@ -218,9 +225,9 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
 
 
 def weight_of(script: Mapping[str, Any]) -> int:
-    """Return the decisions of a script at selection depth, the allocations or the sends at another depth."""
-    if script["depth"] == Depth.ALLOCATION:
-        return sum(step["do"] == "allocate" for step in script["steps"])
+    """Return the decisions of a script at selection depth, the allocations, rounds or sends at another depth."""
+    if script["depth"] in _COUNTED:
+        return sum(step["do"] == _COUNTED[script["depth"]] for step in script["steps"])
     if script["depth"] == Depth.SELECTION:
         return sum(step["do"] in ("select", "update") for step in script["steps"])
     entries = [entry["action"] for step in script["steps"] for entry in step.get("entries", ())]

@@ -74,7 +74,9 @@ def require_effort(effort: Effort) -> None:
     if not any(effort.of(depth) for depth in effort.depths):
         depths = ", ".join(effort.depths)
         raise UsageError(
-            f"something to do at {depths}", seen="none", hint="--decisions 1e6 --sends 1e5 --allocations 1e5"
+            f"something to do at {depths}",
+            seen="none",
+            hint="--decisions 1e6 --sends 1e5 --allocations 1e5 --rounds 2e4",
         )
 
 

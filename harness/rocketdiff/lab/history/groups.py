@@ -23,8 +23,9 @@ LETTER: Mapping[Depth, str] = {
     Depth.SEND_LOOP: "L",
     Depth.REMOTING: "R",
     Depth.ALLOCATION: "A",
+    Depth.REBALANCE: "B",
 }
-"""First letter of a group's name: Selection, Loop, Remoting, Allocation."""
+"""First letter of a group's name: Selection, Loop, Remoting, Allocation, reBalance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,13 @@ def _name(depth: Depth, number: int) -> str:
     return LETTER[depth] + (ascii_uppercase[number] if number <= last else f"Z{number - last}")
 
 
-COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15, Depth.ALLOCATION: 20}
+COUNTS: Mapping[Depth, int] = {
+    Depth.SELECTION: 60,
+    Depth.SEND_LOOP: 30,
+    Depth.REMOTING: 15,
+    Depth.ALLOCATION: 20,
+    Depth.REBALANCE: 15,
+}
 """Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""
 
 

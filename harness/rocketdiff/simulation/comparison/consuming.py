@@ -1,6 +1,7 @@
 """How the answer lines of a consumer differ: shares."""
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from rocketdiff.simulation.comparison.line_parts import Compared, LineParts, Part, parts_of
@@ -12,5 +13,11 @@ def _allocation_parts(left: dict[str, Any], right: dict[str, Any]) -> Iterator[P
     return parts_of(_OF_ALLOCATION, left, right, "allocate")
 
 
-CONSUMING_LINES: Mapping[str, LineParts] = {"allocate": _allocation_parts}
+def _round_parts(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> Iterator[Part]:
+    for number, (one, other) in enumerate(zip_longest(left, right)):
+        if one != other:
+            yield Compared.ROUNDS, f"rounds[{number}]", (one, other)
+
+
+CONSUMING_LINES: Mapping[str, LineParts] = {"allocate": _allocation_parts, "rounds": _round_parts}
 """By kind of line."""

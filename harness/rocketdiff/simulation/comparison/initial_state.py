@@ -4,10 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import AnswerDifference
 from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import NamedScript, Step, Timeline
+from rocketdiff.simulation.script.roles import role_of
 from rocketdiff.simulation.script.steps.environment import Dump
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual import dialect_for, run_reference
@@ -23,7 +25,8 @@ def with_initial_state(script: NamedScript, difference: AnswerDifference, releas
     The reference runs the preceding steps in the release's dialect and dumps the state. If that fails, the difference is
     returned unchanged.
     """
-    if difference.before is not None or not any(difference.states):
+    is_producer = role_of(script.script) is ClientRole.PRODUCER
+    if difference.before is not None or not any(difference.states) or not is_producer:
         return difference
     return replace(difference, before=_state_before(script, difference.step, release))
 

@@ -24,6 +24,8 @@ class Compared(StrEnum):
     ELAPSED = "duration of the call"
     CALLBACKS = "number of callbacks"
     SHARE = "share of the queues"
+    ROUNDS = "requests of rounds and pulls"
+    OWNED = "queues worked on"
     INDEX = "index"
     WORST_INDEX = "index of the search for the best known broker"
     QUEUES = "publish list"
@@ -46,6 +48,7 @@ _OF_STATE = {
     "faults": Compared.FAULTS,
     "clock": Compared.CLOCK,
     "connections": Compared.CONNECTIONS,
+    "owned": Compared.OWNED,
 }
 
 

@@ -33,7 +33,7 @@ def story(script: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, .
         return ()
     number, answer = found
     events = [event for line, event in seen if line == number]
-    queues = len(answer.state["queues"]) if answer.state else 0
+    queues = len((answer.state or {}).get("queues", ()))
     return tuple(story_lines(events, _as_send(answer), queues))[:_MOST_LINES] if events else ()
 
 

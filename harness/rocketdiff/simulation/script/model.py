@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from rocketdiff.documents.part import STRICT, WrittenAs, published_schema
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.answers import Route
-from rocketdiff.simulation.script.steps.consuming import Allocate
+from rocketdiff.simulation.script.steps.consuming import Allocate, Consumed, KnownOffset, Members, Rounds, Wake
 from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentAction
 from rocketdiff.simulation.script.steps.sending import SelectionAction, Send, SetIndex, SetWorstIndex
 from rocketdiff.simulation.script.vocabulary import (
@@ -53,7 +53,20 @@ class Timeline:
     entries: Annotated[tuple[Entry, ...], Field(min_length=1, max_length=MOST_STEPS)]
 
 
-Step = Action | Advance | SetIndex | SetWorstIndex | Dump | Timeline | Allocate
+Step = (
+    Action
+    | Advance
+    | SetIndex
+    | SetWorstIndex
+    | Dump
+    | Timeline
+    | Allocate
+    | Members
+    | KnownOffset
+    | Consumed
+    | Wake
+    | Rounds
+)
 
 
 def _indexes(form: int | list[int]) -> tuple[int, ...]:

@@ -46,6 +46,7 @@ class Depth(StrEnum):
     SEND_LOOP = "send-loop"
     REMOTING = "remoting"
     ALLOCATION = "allocation"
+    REBALANCE = "rebalance"
 
 
 class Mode(StrEnum):
@@ -87,6 +88,7 @@ class DumpPart(StrEnum):
     FAULTS = "faults"
     CLOCK = "clock"
     CONNECTIONS = "connections"
+    OWNED = "owned"
 
 
 @dataclass(frozen=True, slots=True)

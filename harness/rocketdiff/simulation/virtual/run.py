@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Script, Step, Timeline
 from rocketdiff.simulation.script.roles import role_of
 from rocketdiff.simulation.script.steps.environment import Advance, Dump
-from rocketdiff.simulation.script.vocabulary import DumpPart, Lookup
+from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup
 from rocketdiff.simulation.virtual.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, head, text
+from rocketdiff.simulation.virtual.rebalance_session import RebalanceSession
 from rocketdiff.simulation.virtual.sending_session import SendingSession
 from rocketdiff.simulation.virtual.session import RoleSession, ScriptSession
 from rocketdiff.simulation.virtual.timeline import run_timeline
@@ -24,9 +26,17 @@ from rocketmq_reference.rules.queue_choice.events import Event, Observer
 LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""
 
+
+def _consumer(
+    session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
+) -> RoleSession:
+    kind = RebalanceSession if depth_of(script) is Depth.REBALANCE else AllocationSession
+    return kind(session, dialect, script, observer)
+
+
 ROLE_SESSIONS: Mapping[ClientRole, Callable[[ScriptSession, Any, Script, Observer | None], RoleSession]] = {
     ClientRole.PRODUCER: SendingSession,
-    ClientRole.CONSUMER: AllocationSession,
+    ClientRole.CONSUMER: _consumer,
 }
 """Each gets a dialect of its role."""
 

@@ -9,6 +9,7 @@ from rocketmq_reference.client.consuming.memory import ConsumerMemory, OffsetEve
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer.offsets import TopicQueue, begins_at_zero
@@ -69,11 +70,14 @@ class Committing:
         rules = self._memory.rules
         answer = yield from self._ask(of, asked_for_query(rules), self._codec.query_offset(of), _TIMEOUT_MS)
         try:
-            return self._codec.read_committed(answer)
+            committed = self._codec.read_committed(answer)
         except MQBrokerException:
             if rules.any_error_is_no_offset:
                 return None
             raise
+        if committed is None and not rules.understands_no_offset:
+            raise MQBrokerException(ResponseCode.QUERY_NOT_FOUND, None)
+        return committed
 
     def update(self, of: TopicQueue, offset: int, *, increase_only: bool = True) -> None:
         """Remember an offset until the next commit."""

@@ -130,7 +130,8 @@ class Rebalancing:
 
     def _work_on(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         """Return whether the member then works on exactly its share."""
-        if (yield from self.take_share(topic, share)):
+        changed = yield from self.take_share(topic, share)
+        if changed and self._memory.rules.announces_changes:
             yield from self._announce(topic)
         return set(share) == self._memory.working_on(topic)
 

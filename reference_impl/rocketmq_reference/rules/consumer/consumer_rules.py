@@ -25,6 +25,8 @@ class ConsumerRules:
     announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. leaves_empty_lists: without queues,
     or without ids, a topic is left as it is, and no ids are asked for; else the strategy fails. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
+    announces_changes: a round that changed the member's queues sends heartbeats. understands_no_offset: QUERY_NOT_FOUND means that the
+    group has no offset; else that is an error, and the queue is not taken.
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
     """
@@ -47,4 +49,6 @@ class ConsumerRules:
     keeps_origin_id: bool
     machine_room_counts_its_queues: bool
     machine_room_checks: bool
+    announces_changes: bool
+    understands_no_offset: bool
     local_offsets_are_merged: bool

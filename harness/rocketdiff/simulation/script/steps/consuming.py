@@ -1,5 +1,5 @@
 """
-The steps of a consumer: allocations.
+The steps of a consumer: allocations, and what changes in its group.
 
 Its depths, and what each step needs of them.
 """
@@ -13,9 +13,9 @@ from pydantic import Field
 from rocketdiff.core.errors import UsageError
 from rocketdiff.documents.refusal import Place, refused
 from rocketdiff.documents.yaml_source import Location
-from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentStep, RouteChange
+from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentStep, PollRoutes, RouteChange
 from rocketdiff.simulation.script.steps.sending import QueueOf
-from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, ScriptSettings
+from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
 
 class AllocationStrategy(StrEnum):
@@ -59,11 +59,54 @@ class Allocate:
     within: AllocationStrategy | None = None
 
 
-ConsumingStep = Allocate
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Sets the ids of the group that brokers list, ``own`` for the member itself; None: they answer with an error."""
 
-CONSUMING_STEPS = (Allocate,)
+    do: Literal["members"] = field(default="members", kw_only=True, repr=False)
+    ids: Annotated[tuple[ClientId, ...] | None, Field(max_length=1_000)]
 
-CONSUMING_DEPTHS = (Depth.ALLOCATION,)
+
+@dataclass(frozen=True, slots=True)
+class KnownOffset:
+    """Sets the offset of the group that a broker knows of a queue; None: none."""
+
+    do: Literal["offset"] = field(default="offset", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+    offset: Natural | None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed:
+    """Messages of a queue were consumed: sets the offset that the member commits next, unless it is smaller."""
+
+    do: Literal["consumed"] = field(default="consumed", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+    offset: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Asks for a round of rebalancing, as a broker's notification does."""
+
+    do: Literal["wake"] = field(default="wake", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Lets time pass, and prints what the member has asked brokers since the last of these steps."""
+
+    do: Literal["rounds"] = field(default="rounds", kw_only=True, repr=False)
+    ms: Ms
+
+
+ConsumingStep = Allocate | Members | KnownOffset | Consumed | Wake | Rounds
+
+CONSUMING_STEPS = (Allocate, Members, KnownOffset, Consumed, Wake, Rounds)
+
+CONSUMING_DEPTHS = (Depth.ALLOCATION, Depth.REBALANCE)
 """From least to most."""
 
 
@@ -72,8 +115,12 @@ def needed_depth(step: EnvironmentStep | ConsumingStep) -> Depth:
     match step:
         case Allocate() | Advance() | RouteChange() | Dump((DumpPart.CLOCK,)):
             return Depth.ALLOCATION
+        case Members() | KnownOffset() | Consumed() | Wake() | Rounds() | PollRoutes():
+            return Depth.REBALANCE
+        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.OWNED}:
+            return Depth.REBALANCE
     raise UsageError(
-        "steps that act on allocation (allocate, route, advance, a dump of the clock)",
+        "steps that act on allocation or rebalancing (route, advance, poll_routes, a dump of clock and owned)",
         seen=step.do,
         hint="a script has the steps of one role",
     )
@@ -84,13 +131,15 @@ def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
     return least
 
 
-def broker_of(_step: ConsumingStep) -> str | None:
-    """Return None: the queues of CONFIG may be of brokers without a route."""
-    return None
+def broker_of(step: ConsumingStep) -> str | None:
+    """Return the broker that a step names; the queues of CONFIG may be of brokers without a route."""
+    return step.broker if isinstance(step, KnownOffset | Consumed) else None
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:
     """Raise UsageError for contradictory fields of a consumer's step."""
+    if not isinstance(step, Allocate):
+        return
     for name, strategy in _FIELDS.items():
         if getattr(step, name) is not None and step.strategy is not strategy:
             raise refused(place, location, expected=f"{name} with {strategy} only", seen=step.strategy)

@@ -10,6 +10,7 @@ import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.consuming.AllocationDepth;
+import rocketdiff.simulation.consuming.RebalanceDepth;
 import rocketdiff.simulation.remoting.RemotingDepth;
 import rocketdiff.simulation.rewriting.JarShelf;
 import rocketdiff.simulation.scheduler.Failure;
@@ -24,6 +25,8 @@ final class Host {
         + " \"latency_ms\": 1, \"isolation\": true}, {\"do\": \"select\"}]}";
     private static final String ALLOCATING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"allocate\","
         + " \"strategy\": \"AVG\", \"ids\": [\"c\"], \"own\": \"c\"}]}";
+    private static final String REBALANCING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"members\","
+        + " \"ids\": [\"own\"]}, {\"do\": \"rounds\", \"ms\": 21000}, {\"do\": \"members\", \"ids\": []}]}";
     private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"send\", \"mode\": \"sync\"}]}";
 
     private final JarShelf shelf = new JarShelf();
@@ -39,7 +42,9 @@ final class Host {
         depths.put("remoting", new RemotingDepth());
         depths.put("allocation", new AllocationDepth());
         trifles.put("selection", SELECTING);
+        depths.put("rebalance", new RebalanceDepth());
         trifles.put("allocation", ALLOCATING);
+        trifles.put("rebalance", REBALANCING);
     }
 
     void know(String release, List<String> classPath) {

@@ -119,6 +119,29 @@ public final class Protocol {
         return answer;
     }
 
+    /** A response with a body. */
+    public Object response(Object request, int responseCode, byte[] content) {
+        Object answer = response(request, responseCode);
+        Members.must(setBody, answer, (Object) content);
+        return answer;
+    }
+
+    /** A response with a field in its header. */
+    public Object response(Object request, int responseCode, String name, String value) {
+        Object answer = response(request, responseCode);
+        Members.must(addExtField, answer, name, value);
+        return answer;
+    }
+
+    /** A field of a request's header. */
+    public Object field(Object request, String name) {
+        return Members.get(headerOf(request), name);
+    }
+
+    private Object headerOf(Object request) {
+        return Members.must(header, request);
+    }
+
     public Throwable refused(String address) {
         return (Throwable) Members.make(connectException, new Class<?>[] {String.class}, address);
     }

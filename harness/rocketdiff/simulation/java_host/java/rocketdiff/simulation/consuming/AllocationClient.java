@@ -13,12 +13,12 @@ import rocketdiff.simulation.servers.Network;
 import rocketdiff.simulation.standins.CounterLocal;
 
 /** The real strategies, called as a round of rebalancing calls them; no client is started. */
-public final class AllocationClient implements Allocator {
-    private static final String GROUP = "simulation";
-    private static final String TOPIC = "topic";
+public class AllocationClient implements Allocator {
+    static final String GROUP = "simulation";
+    static final String TOPIC = "topic";
 
-    private final AllocationClasses classes;
-    private final Network network;
+    final AllocationClasses classes;
+    final Network network;
 
     public AllocationClient(Release release, Network network) {
         this.classes = AllocationClasses.of(release);
@@ -64,9 +64,13 @@ public final class AllocationClient implements Allocator {
         StringBuilder out = new StringBuilder("[");
         for (Object queue : share == null ? Collections.emptyList() : share) {
             out.append(out.length() == 1 ? "" : ", ");
-            JsonText.append(out, Members.must(classes.queueBroker, queue) + "/" + Members.must(classes.queueId, queue));
+            JsonText.append(out, name(queue));
         }
         return out.append(']').toString();
+    }
+
+    final String name(Object queue) {
+        return Members.must(classes.queueBroker, queue) + "/" + Members.must(classes.queueId, queue);
     }
 
     @Override

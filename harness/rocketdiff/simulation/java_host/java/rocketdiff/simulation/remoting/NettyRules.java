@@ -30,9 +30,11 @@ public final class NettyRules {
         "io/netty/channel/nio/NioEventLoopGroup", "io/netty/channel/epoll/EpollEventLoopGroup",
         "io/netty/util/concurrent/DefaultEventExecutorGroup")));
 
-    /** Threads that would do nothing but wake up: of consumers, of requests with replies, of automatic batches. */
-    private static final Pattern IDLE =
-        Pattern.compile("PullMessageService|RebalanceService|RequestHouseKeepingService.*|.*_GuardFor(Sync|Async)Send");
+    /** Threads that would do nothing but wake up: of requests with replies, of automatic batches. */
+    private static final Pattern IDLE = Pattern.compile("RequestHouseKeepingService.*|.*_GuardFor(Sync|Async)Send");
+
+    /** Threads that do the same without a consumer. */
+    private static final Pattern CONSUMING = Pattern.compile("PullMessageService|RebalanceService");
 
     /** A pool whose timed tasks look through the pending requests and hand on what they find. */
     private static final String BRIEF = "ClientHouseKeepingService";
@@ -44,8 +46,8 @@ public final class NettyRules {
     }
 
     /** Whether a thread of this name, or a pool's, may be started but never runs. */
-    public static boolean neverRuns(String thread) {
-        return IDLE.matcher(thread).matches();
+    public static boolean neverRuns(String thread, boolean consumes) {
+        return IDLE.matcher(thread).matches() || !consumes && CONSUMING.matcher(thread).matches();
     }
 
     /** Whether the timed tasks of a pool whose thread has this name never wait. */

@@ -29,6 +29,8 @@ public final class Scheduler {
     public final long expiredExtraMs;
     /** Whether NettyRemotingClient is real in this script; false: it is an empty shell. */
     public boolean remotingIsReal;
+    /** Whether the threads of a consumer's rounds and pulls run. */
+    public boolean consumes;
     /** Pools, by their thread's name, whose timed tasks do nothing in this script and so need no thread. */
     public final Set<String> briefPools = new HashSet<>();
     /** The value that a thread's counter (a ThreadLocal of ThreadLocalIndex) begins with; null: the client draws it. */

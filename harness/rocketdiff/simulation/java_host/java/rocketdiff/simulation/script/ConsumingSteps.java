@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import rocketdiff.simulation.consuming.Allocation;
 import rocketdiff.simulation.consuming.Allocator;
+import rocketdiff.simulation.consuming.Member;
 import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.ScriptOver;
@@ -16,7 +17,49 @@ final class ConsumingSteps {
 
     /** The step of this kind; null: no consumer's. */
     static Step step(String kind, Fields fields) {
-        return kind.equals("allocate") ? allocate(fields) : null;
+        switch (kind) {
+            case "allocate":
+                return allocate(fields);
+            case "members":
+                return members(fields);
+            case "offset":
+            case "consumed":
+                return offset(fields, kind.equals("consumed"));
+            case "wake":
+                return (run, place) -> ((Member) run.client).wake();
+            case "rounds":
+                long ms = fields.number("ms");
+                return (run, place) -> {
+                    run.scheduler.sleepUntil(run.scheduler.nowMs() + ms);
+                    run.scheduler.settle();
+                    run.lines.begin(place, "rounds").append(((Member) run.client).brokers().report());
+                    run.lines.end(run.client, run.scheduler.main());
+                };
+            default:
+                return null;
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Step members(Fields fields) {
+        List<String> ids = (List<String>) fields.any("ids");
+        return (run, place) -> ((Member) run.client).brokers().ids = ids;
+    }
+
+    private static Step offset(Fields fields, boolean isConsumed) {
+        String broker = fields.text("broker");
+        int queue = Math.toIntExact(fields.number("queue"));
+        Long offset = (Long) fields.any("offset");
+        return (run, place) -> {
+            Member member = (Member) run.client;
+            if (isConsumed) {
+                member.consumed(broker, queue, offset);
+            } else if (offset == null) {
+                member.brokers().offsets.remove(broker + "/" + queue);
+            } else {
+                member.brokers().offsets.put(broker + "/" + queue, offset);
+            }
+        };
     }
 
     @SuppressWarnings("unchecked")

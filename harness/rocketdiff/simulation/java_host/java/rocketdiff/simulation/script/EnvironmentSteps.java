@@ -84,7 +84,7 @@ final class EnvironmentSteps {
     /** The parts in the order of the contract, whatever order they were asked in. */
     private static Step dump(List<?> asked) {
         List<String> parts = new ArrayList<>();
-        for (String part : new String[] {"index", "worst_index", "queues", "faults", "clock", "connections"}) {
+        for (String part : new String[] {"index", "worst_index", "queues", "faults", "clock", "connections", "owned"}) {
             if (asked.contains(part)) {
                 parts.add(part);
             }

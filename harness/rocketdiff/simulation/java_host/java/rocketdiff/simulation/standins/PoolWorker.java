@@ -116,7 +116,7 @@ final class PoolWorker {
         if (thread == null && !brief) {
             Thread face = factory.newThread(() -> { });
             brief = NettyRules.isBrief(face.getName()) || scheduler.briefPools.contains(face.getName());
-            if (!brief && !NettyRules.neverRuns(face.getName())) {
+            if (!brief && !NettyRules.neverRuns(face.getName(), Scheduler.current().consumes)) {
                 thread = scheduler.spawn(face.getName(), face, this::run);
             }
         }

@@ -32,7 +32,7 @@ public class StandInThread extends Thread {
         if (virtual != null) {
             throw new IllegalThreadStateException();
         }
-        if (NettyRules.neverRuns(getName())) {
+        if (NettyRules.neverRuns(getName(), Scheduler.current().consumes)) {
             return;
         }
         virtual = Scheduler.current().spawn(getName(), this, this::run);

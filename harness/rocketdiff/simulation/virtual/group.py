@@ -1,0 +1,186 @@
+"""The scripted brokers of a group, and the requests of its member, reduced to what a script can distinguish."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.servers import Servers
+from rocketmq_reference.client.codec import OnEnd
+from rocketmq_reference.client.effects import Body, Running
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.remoting.answers import PullAnswer
+from rocketmq_reference.remoting.consuming import Pull
+from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.route import TopicRoute
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+
+_SYSTEM_ERROR = 1
+_QUERY_NOT_FOUND = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request: kind as in the report (route, heartbeat, ids, query, max, commit, pull); rest: what follows in its text."""
+
+    kind: str
+    of: str = ""
+    rest: str = ""
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A response with the one thing that its request asked for."""
+
+    code: int = 0
+    route: TopicRoute | None = None
+    ids: tuple[str, ...] = ()
+    offset: int = 0
+
+
+class Group:
+    """
+    What the brokers know of the group, and what the member has asked them.
+
+    ids: None: they answer with an error. offsets: by queue, ``broker/id``.
+    """
+
+    def __init__(self) -> None:
+        self.ids: tuple[str, ...] | None = ()
+        self.offsets: dict[str, int] = {}
+        self._asked: dict[int, list[str]] = {}
+
+    def note(self, now_ms: int, request: str) -> None:
+        self._asked.setdefault(now_ms, []).append(request)
+
+    def report(self) -> str:
+        """Return what was asked since the last report, by time; the order within a millisecond is that of the text."""
+        asked, self._asked = self._asked, {}
+        rows = [{"at_ms": at_ms, "asked": sorted(requests, key=_text_order)} for at_ms, requests in asked.items()]
+        return json.dumps(rows, ensure_ascii=False)
+
+
+class GroupTransport:
+    """A remoting client without connections; every request but a pull is answered at once."""
+
+    def __init__(self, kernel: Kernel, servers: Servers, group: Group) -> None:
+        self._kernel = kernel
+        self._servers = servers
+        self._group = group
+
+    def invoke(self, address: str, _timeout_ms: int, question: Question) -> Running[Answered]:
+        yield from ()
+        return self._answer(address, question)
+
+    def invoke_one_way(self, address: str, _timeout_ms: int, question: Question) -> Body:
+        yield from ()
+        self._answer(address, question)
+
+    def invoke_async(
+        self, address: str, _timeout_ms: int, question: Question, _on_end: OnEnd, _thread: Thread, *, is_retry: bool
+    ) -> Body:
+        """Hold a pull for ever."""
+        assert not is_retry
+        yield from ()
+        self._answer(address, question)
+
+    def reach(self, address: str) -> Body:
+        raise NotImplementedError(address)
+
+    def is_open(self, _address: str) -> bool:
+        return True
+
+    def _answer(self, address: str, question: Question) -> Answered:
+        group = self._group
+        if address == NAME_SERVER:
+            route = self._servers.name_server.route if question.of == TOPIC else None
+            return Answered(TOPIC_NOT_EXIST if route is None else 0, route=route)
+        of = question.of or (broker_at(address) if question.kind == "heartbeat" else "")
+        group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of, question.rest))))
+        match question.kind:
+            case "ids":
+                return Answered(_SYSTEM_ERROR) if group.ids is None else Answered(ids=group.ids)
+            case "query":
+                known = group.offsets.get(of)
+                return Answered(_QUERY_NOT_FOUND) if known is None else Answered(offset=known)
+            case "commit":
+                assert question.offset is not None
+                group.offsets[of] = question.offset
+        return Answered()
+
+
+class GroupCodec:
+    """ClientCodec and ConsumeCodec of scripts."""
+
+    def route(self, topic: str) -> Question:
+        return Question("route", topic)
+
+    def read_route(self, _topic: str, answer: Answered) -> TopicRoute:
+        if answer.route is None:
+            raise MQClientException("no route", answer.code)
+        return answer.route
+
+    def heartbeat(self, _producer_groups: object, _consumers: object) -> Question:
+        return Question("heartbeat")
+
+    def unregister(self, group: str) -> Question:
+        raise NotImplementedError(group)
+
+    unregister_consumer = unregister
+    probe = unregister
+
+    def consumer_ids(self) -> Question:
+        return Question("ids")
+
+    def read_ids(self, answer: Answered) -> list[str]:
+        return list(_succeeded(answer).ids)
+
+    def query_offset(self, of: TopicQueue) -> Question:
+        return Question("query", _name(of))
+
+    def read_committed(self, answer: Answered) -> int | None:
+        return None if answer.code == _QUERY_NOT_FOUND else _succeeded(answer).offset
+
+    def max_offset(self, of: TopicQueue) -> Question:
+        return Question("max", _name(of))
+
+    def read_offset(self, answer: Answered) -> int:
+        return _succeeded(answer).offset
+
+    def update_offset(self, of: TopicQueue, offset: int) -> Question:
+        return Question("commit", _name(of), str(offset), offset)
+
+    def pull(self, asked: Pull) -> Question:
+        return Question("pull", f"{asked.broker}/{asked.queue_id}", " ".join(_pulled(asked)))
+
+    def read_pull(self, answer: Answered) -> PullAnswer:
+        raise NotImplementedError(answer)
+
+    def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
+        raise NotImplementedError(message, broker, delay_level)
+
+    def expect_success(self, answer: Answered) -> object:
+        return _succeeded(answer)
+
+
+def _pulled(asked: Pull) -> Iterator[str]:
+    yield str(asked.offset)
+    if asked.commit is not None:
+        yield f"commit {asked.commit}"
+
+
+def _succeeded(answer: Answered) -> Answered:
+    if answer.code:
+        raise MQBrokerException(answer.code, None)
+    return answer
+
+
+def _name(of: TopicQueue) -> str:
+    return f"{of.queue.broker}/{of.queue.queue_id}"
+
+
+def _text_order(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
