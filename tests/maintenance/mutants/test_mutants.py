@@ -28,6 +28,7 @@ def test_every_module_of_the_rules_has_mutants(mutants: list[Mutant]) -> None:
     assert len({mutant.name for mutant in mutants}) == len(mutants)
     assert {mutant.module for mutant in mutants} == set(module_names()) - {
         "rocketmq_reference.rules.dialect",
+        "rocketmq_reference.rules.consumer.allocation_rules",
         "rocketmq_reference.rules.consumer.consumer_rules",
     }
 
