@@ -10,6 +10,9 @@ FENCE = re.compile(r"```.*?```", re.DOTALL)
 GENERATED = ("fixtures/opportunities.md", "fixtures/simulation/groups.md", "reports/sample/", "reports/sample-matrix/")
 """Documents that a command writes; other tests compare them with it."""
 
+WRITTEN_TABLE = re.compile("<!-- signatures -->.*?<!-- end of signatures -->", re.DOTALL)
+"""A table that a command writes into a document; tests/report compares it."""
+
 MAX_LINE = 200
 """Longer lines cannot be reviewed in a difference; a longer table cell is a paragraph."""
 
@@ -34,8 +37,8 @@ def documents() -> list[Path]:
 
 
 def written_by_hand() -> dict[str, str]:
-    """Return the texts of the documents that no command writes, by their path."""
-    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in documents()}
+    """Return what no command writes of the documents, by their path."""
+    texts = {path.relative_to(ROOT).as_posix(): WRITTEN_TABLE.sub("", path.read_text("utf-8")) for path in documents()}
     return {name: text for name, text in texts.items() if not name.startswith(GENERATED)}
 
 

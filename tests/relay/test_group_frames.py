@@ -44,7 +44,7 @@ BODY = message(41) + message(42, MAGICS[1]) + message(43, more=0)
 
 @pytest.mark.parametrize("serialization", list(Serialization))
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "expected"),
     [
         pytest.param(
             pull(PULL, serialization=JSON),
@@ -96,18 +96,20 @@ BODY = message(41) + message(42, MAGICS[1]) + message(43, more=0)
         ),
     ],
 )
-def test_a_request_says_what_it_is_about(command: Command, said: GroupFrame, serialization: Serialization) -> None:
+def test_a_request_names_its_queue_and_group(
+    command: Command, expected: GroupFrame, serialization: Serialization
+) -> None:
     """A request has its group, its queue and its offsets, whatever its header's encoding."""
     command.serialization = serialization
     fields = command.ext_fields
     queue_id = int(fields["queueId"]) if "queueId" in fields else None
     assert info_of(encode(command)) == FrameInfo(
-        command.opaque, command.code, topic=fields.get("topic"), queue_id=queue_id, group=said
+        command.opaque, command.code, topic=fields.get("topic"), queue_id=queue_id, group=expected
     )
 
 
 @pytest.mark.parametrize(
-    ("code", "fields", "body", "said"),
+    ("code", "fields", "body", "expected"),
     [
         (0, PULLED, BODY, GroupFrame(next_offset=44, min_offset=0, max_offset=50, suggested=1, count=3, first_offset=41, last_offset=43)),
         (19, PULLED, b"", GroupFrame(next_offset=44, min_offset=0, max_offset=50, suggested=1, count=0)),
@@ -120,11 +122,11 @@ def test_a_request_says_what_it_is_about(command: Command, said: GroupFrame, ser
 )  # fmt: skip
 @pytest.mark.parametrize("serialization", list(Serialization))
 def test_an_answer_is_known_by_its_fields(
-    code: int, fields: dict[str, str], body: bytes, said: GroupFrame | None, serialization: Serialization
+    code: int, fields: dict[str, str], body: bytes, expected: GroupFrame | None, serialization: Serialization
 ) -> None:
     """The answer to a pull counts its messages; others have their offset, ids or queues."""
     answer = respond_to(Command(11, serialization=serialization), code, ext_fields=fields, body=body)
-    assert info_of(encode(answer)) == FrameInfo(answer.opaque, code, response=True, group=said)
+    assert info_of(encode(answer)) == FrameInfo(answer.opaque, code, response=True, group=expected)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +162,10 @@ def test_no_damage_raises() -> None:
         info_of(bytes(frame[: random.randrange(4, len(frame) + 1)]))
 
 
-def test_a_record_keeps_what_its_frame_says() -> None:
+def test_a_record_keeps_the_fields_of_its_frame() -> None:
     """It is read as it was written, without the fields that say nothing."""
-    said = GroupFrame(("g",), offset=0, queues=(("T", "b", 1),))
-    record: Any = Passed(1, "broker-a", "server", 7, 11, 99, 5, topic="T", queue_id=0, group=said)
+    expected = GroupFrame(("g",), offset=0, queues=(("T", "b", 1),))
+    record: Any = Passed(1, "broker-a", "server", 7, 11, 99, 5, topic="T", queue_id=0, group=expected)
     line = encode_wire(record)
     assert decode_wire(line) == record
     assert b'"group":{"groups":["g"],"offset":0,"queues":[["T","b",1]]}' in line

@@ -139,7 +139,7 @@ def _overlap(one: FaultSpec, other: FaultSpec) -> bool:
 
 def test_full_suite_fits_its_budget() -> None:
     """
-    The full suite takes at most seventeen minutes and has at least 30 episodes.
+    The full suite takes at most twenty minutes and has at least 30 episodes.
 
     Counted: 3 s a case (set-up, warm-up, read-back), 4 s to restart a killed broker, 16 s to start each cluster (those with
     slaves have five nodes), and 60 s for analysis and report.
@@ -148,7 +148,7 @@ def test_full_suite_fits_its_budget() -> None:
     kills = sum(fault.kind in KILLS for scenario in full for fault in scenario.faults)
     clusters = len({scenario.topology for scenario in full})
     work_s = sum(scenario.duration_s for scenario in full)
-    assert work_s + 3 * len(full) + 4 * kills + 16 * clusters + 60 <= 1_020
+    assert work_s + 3 * len(full) + 4 * kills + 16 * clusters + 60 <= 1_200
     assert sum(scenario.episodes for scenario in full) >= 30
 
 
@@ -236,6 +236,11 @@ def test_no_heartbeat_meets_an_ill_broker(scenario: Scenario) -> None:
 
 @each
 def test_rates_leave_both_arms_room(scenario: Scenario) -> None:
-    """Two arms on two cores need moderate rates (40 to 200 sends a second each); cases are short."""
-    assert 40 <= scenario.workload.rate_per_s <= 200
-    assert scenario.duration_s <= 35
+    """
+    Two arms on two cores need moderate rates (40 to 200 sends a second each); cases are short.
+
+    One feeder feeds both groups, and brokers forget a connection after two minutes.
+    """
+    least, longest_s = (10, 240) if scenario.role is ClientRole.CONSUMER and scenario.suites == ("full",) else (40, 35)
+    assert least <= scenario.workload.rate_per_s <= 200
+    assert scenario.duration_s <= longest_s

@@ -147,7 +147,7 @@ def test_answers_of_brokers_become_rows() -> None:
     assert row_of(case, TableName.LISTED)["ids"] == ("1@m0", "1@m0")
 
 
-def test_what_relays_saw_becomes_rows() -> None:
+def test_exchanges_of_relays_become_rows() -> None:
     """An exchange belongs to the arm of its member; without relays there is no table."""
     case = sealed(watched={EXCHANGES_JOURNAL: EXCHANGES})
     assert row_of(case, TableName.WIRE) == {

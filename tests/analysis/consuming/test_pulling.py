@@ -137,7 +137,7 @@ def test_each_difference_is_found(name: str, twin: Change, defect: Change, other
         pytest.param(fails(21, 1, offset=9), {}, id="goes on elsewhere after it was moved"),
     ],
 )
-def test_what_rules_allow_is_no_difference(changed: Change, settings: dict[str, int | str]) -> None:
+def test_pulls_within_the_rules_are_no_difference(changed: Change, settings: dict[str, int | str]) -> None:
     """No signature of this check."""
     assert story(changed, settings=settings).signatures() == set()
 

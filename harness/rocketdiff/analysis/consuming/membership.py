@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from math import inf
 
 from rocketdiff.analysis.consuming.group_offsets import is_down
@@ -295,7 +296,7 @@ def _in_force(rows: Iterable[Listing]) -> Iterator[_State]:
     known = list(rows)
     if known:
         yield -inf, known[0].asked_ns, ()
-    for row, after in zip(known, [*known[1:], None], strict=True):
+    for row, after in zip_longest(known, known[1:]):
         until_ns = inf if after is None else after.answered_ns or after.asked_ns
         yield row.asked_ns - LISTED_EVERY_NS, until_ns, row.ids
 

@@ -9,12 +9,12 @@ from rocketdiff.simulation.script.model import Script, Step, Timeline
 from rocketdiff.simulation.script.roles import role_of
 from rocketdiff.simulation.script.steps.environment import Advance, Dump
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup
-from rocketdiff.simulation.virtual.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.assembly import VirtualClient
+from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
+from rocketdiff.simulation.virtual.consuming.rebalance_session import RebalanceSession
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, head, text
-from rocketdiff.simulation.virtual.rebalance_session import RebalanceSession
 from rocketdiff.simulation.virtual.sending_session import SendingSession
 from rocketdiff.simulation.virtual.session import RoleSession, ScriptSession
 from rocketdiff.simulation.virtual.timeline import run_timeline

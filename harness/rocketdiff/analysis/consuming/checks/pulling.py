@@ -98,7 +98,7 @@ def _differences(
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
             if not any(_is_stopped(pause, before.in_ns, after.in_ns) for pause in stops):
-                yield from _order(before, after, windows)
+                yield from _order(before, after, windows, _failed_ns(story, before))
 
 
 def _place(story: CaseStory, pull: WirePull, suggested: int | None) -> Iterator[Found]:
@@ -114,8 +114,17 @@ def _place(story: CaseStory, pull: WirePull, suggested: int | None) -> Iterator[
         yield COMMITS_AT_A_SLAVE, pull, f"no offset to commit in a pull at {pull.node}", f"{pull.commit}"
 
 
-def _order(before: WirePull, after: WirePull, windows: Sequence[Windows]) -> Iterator[Found]:
-    """Compare a pull with the next one of the same tenure."""
+def _failed_ns(story: CaseStory, pull: WirePull) -> int:
+    """Return when the client may have known of a pull's failure: with its broker's fault, before the relay saw the connection end."""
+    over_ns = pull.over_ns or 0
+    if pull.code is not None:
+        return over_ns
+    faults = (fault.inject_ns for fault in story.trace.faults if fault.node == pull.queue.broker)
+    return min((at_ns for at_ns in faults if pull.in_ns <= at_ns <= over_ns), default=over_ns)
+
+
+def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed_ns: int) -> Iterator[Found]:
+    """Compare a pull with the next one of the same tenure. failed_ns: from which its delay counts."""
     over_ns, apart_ns = before.over_ns, after.in_ns - before.in_ns
     is_under_way = apart_ns < GIVEN_UP_NS if over_ns is None else after.in_ns < min(over_ns, before.in_ns + GIVEN_UP_NS)
     if is_under_way:
@@ -129,13 +138,13 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows]) -> Ite
         told = before.next_offset if before.code in WITH_OFFSET else before.offset
         yield PULLED_OTHER_OFFSET, after, f"a pull of {after.queue} from offset {told}", f"one from {after.offset}"
     least_ns = _least_delay_ns(before, windows)
-    if after.in_ns - over_ns < least_ns:
+    if after.in_ns - failed_ns < least_ns:
         cause = "no answer" if before.code is None else f"code {before.code}"
         yield (
             PULLED_TOO_SOON,
             after,
             f"the next pull of {after.queue} at least {least_ns / NS_PER_MS:.0f} ms after {cause}",
-            f"one after {(after.in_ns - over_ns) / NS_PER_MS:.1f} ms",
+            f"one after {(after.in_ns - failed_ns) / NS_PER_MS:.1f} ms",
         )
 
 

@@ -19,7 +19,7 @@ Queue = tuple[str, int]
 SETTLED_WITHIN_S = 70.0
 """Three rounds of 20 s and a start."""
 
-TOGETHER_NS = 100_000_000
+TOGETHER_NS = 250_000_000
 """Events of the script reach both groups at the same phase of faults. After each join before it both groups settle."""
 
 SERVED_WITHIN_S = 2.5

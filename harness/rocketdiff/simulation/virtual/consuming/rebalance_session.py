@@ -7,10 +7,10 @@ from typing import Any
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import Consumed, KnownOffset, Members, Rounds, Wake
 from rocketdiff.simulation.script.vocabulary import DumpPart
-from rocketdiff.simulation.virtual.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.assembly import RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
-from rocketdiff.simulation.virtual.group import Group, GroupCodec, GroupTransport
+from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
+from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, GroupTransport
 from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
