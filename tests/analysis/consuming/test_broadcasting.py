@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.manifest import CaseEntry, GroupEntry
-from tests.analysis.consuming.group_story import BROKERS, COUNT, EVERY_MS, LEAVE_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import BROKERS, COUNT, EVERY_MS, LEAVE_MS, Group, Story, ns, shown_of
 
 MEMBERS = (0, 1)
 
@@ -33,7 +33,7 @@ def broadcasting() -> Group:
             group.offset("query", -1_501, broker, -1, member=member)
         group.own(-1_500, "a", "b", member=member)
         for send in range(COUNT):
-            group.deliver(send, send * EVERY_MS + 2, member=member)
+            group.deliver(send, send * EVERY_MS + 2, member=member, **shown_of(send))
         for broker in BROKERS:
             group.offset("commit", LEAVE_MS + 5, broker, COUNT // 2, member=member)
         group.own(LEAVE_MS + 10, member=member)
