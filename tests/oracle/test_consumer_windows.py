@@ -20,6 +20,7 @@ ROWS: tuple[tuple[str, Callable[[Windows], int], tuple[float, float, float, floa
     ("beside a broker that is down", lambda its: its.no_owner_beside_a_broker_that_is_down(2), (33, 33, 33.5, 34.5)),
     ("repeated ids", lambda its: its.no_owner_of_repeated_ids(), (150, 150, 150, 150)),
     ("a lost route", lambda its: its.no_owner_after_a_lost_route(), (50, 50, 50, 50)),
+    ("a forgotten broker", lambda its: its.no_owner_after_a_lost_route(is_forgotten=True), (80, 80, 80, 80)),
     ("first messages of a new queue", lambda its: its.first_delivery(), (3, 1, 1.5, 1.5)),
     ("a short pause, kept connection", lambda its: its.kept_connection(8 * NS_PER_S), (5, 5, 5, 5)),
     ("a long pause, kept connection", lambda its: its.kept_connection(38 * NS_PER_S), (34, 32, 32, 32)),

@@ -78,6 +78,21 @@ class CommitsNothingAtItsLeave(SimulatedGroup):
         return work.remembered if self.now < self.script.fed_until_ms - 6_000 else None
 
 
+class GivesUpWithoutACommit(SimulatedGroup):
+    """Commits every few seconds, but not when it gives a queue up."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        member.owned[of].remembered = None
+        super().give_up(member, of)
+
+
+class LeavesWithoutACommit(SimulatedGroup):
+    """Commits every few seconds, but not when it leaves."""
+
+    def commits_at_leave(self) -> bool:
+        return False
+
+
 class CommitsNothingAfterAPause(SimulatedGroup):
     """Stops committing when a broker was down, until it leaves."""
 
@@ -453,6 +468,8 @@ BANK = (
     Defect(SkipsWhatWaits, KILLED, "delivered.never"),
     Defect(CommitsAnotherQueuesOffset, CALM, "offsets.unfinished-committed"),
     Defect(CommitsNothingAtItsLeave, CALM, "offsets.not-at-the-end"),
+    Defect(GivesUpWithoutACommit, COMING_AND_GOING, "offsets.not-committed"),
+    Defect(LeavesWithoutACommit, MEMBER_LEFT, "offsets.not-committed"),
     Defect(CommitsNothingAfterAPause, PAUSED, "offsets.not-committed"),
     Defect(RemembersEarly, QUICK, "offsets.unfinished-committed"),
     Defect(CommitsHalf, CALM, "offsets.not-committed"),

@@ -5,9 +5,11 @@ import pytest
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.errors import ExitCode
+from tests.analysis.consuming.group_story import ns
 from tests.analysis.consuming.simulated_group import (
     Fault,
     Life,
+    Member,
     Queue,
     Script,
     SimulatedGroup,
@@ -46,7 +48,28 @@ class CommitsLate(SimulatedGroup):
         self.after(950, lambda: SimulatedGroup.write(self, of, value))
 
 
+class DiesWithUnwrittenRecords(SimulatedGroup):
+    """A pull commits what a member has finished in its last moment, whose records die with its process."""
+
+    def kill(self, member: Member) -> None:
+        for work in member.owned.values():
+            if work.remembered is not None:
+                self.write(work.of, work.remembered)
+        super().kill(member)
+        last_ns = ns(self.now - 300)
+        lost = {row["call"] for row in self.rows.calls if row["member"] == member.number and row["start_ns"] > last_ns}
+        for rows in (self.rows.calls, self.rows.deliveries):
+            rows[:] = [row for row in rows if row["member"] != member.number or row["call"] not in lost]
+        self.rows.offsets[:] = [
+            row for row in self.rows.offsets if row["member"] != member.number or row["at_ns"] <= last_ns
+        ]
+
+
 HARD = {
+    "a member that dies with unwritten records": (
+        Script(count=300, lives=(Life(0), Life(1, -11_000, 12_000, is_killed=True)), work_ms=1, stall_ms=1),
+        DiesWithUnwrittenRecords,
+    ),
     "a leave while calls are under way": (Script(work_ms=4_000, drain_ms=100), SimulatedGroup),
     "a busy machine in one arm": (Script(), WaitsForACore),
     "a commit that is answered late": (Script(count=300, lives=(Life(0), Life(1, 9_000, 20_000))), CommitsLate),

@@ -13,6 +13,7 @@ from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer import committed as oracle
 from rocketdiff.oracle.consumer.committed import FIRST_PERSIST_NS, SETTLED_NS, Bounds, Committed, Down
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, Call, Progress
+from rocketdiff.oracle.consumer.windows import MARGIN_NS, REGISTERS_NS
 
 LATE_NS = 3 * NS_PER_S
 """
@@ -62,15 +63,15 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
         return None
     faults = [fault for fault in story.trace.faults if is_down(fault)]
     progress = [
-        _progress(group, tenure, first, faults)
+        _progress(story, group, tenure, first, faults)
         for tenure, first in zip(tenures, firsts, strict=True)
         if first is not None
     ]
     records = [_record(group, tenure, own) for tenure, own in zip(tenures, progress, strict=True)]
     downs = [
-        Down(fault.inject_ns, fault.healed_ns, fault.kind.traits.means is Means.KILL)
+        Down(fault.inject_ns, unreachable_until_ns(fault), is_of_broker and fault.kind.traits.means is Means.KILL)
         for fault in faults
-        if fault.node == queue.broker
+        if (is_of_broker := fault.node == queue.broker) or is_of_name_server(fault)
     ]
     persist_ns = int(group.settings.get("persist_consumer_offset_interval_ms", PERSIST_MS)) * NS_PER_MS
     every_ns = persist_ns + LATE_NS * (1 + len({fault.node for fault in faults}))
@@ -111,6 +112,22 @@ def is_down(fault: FaultRecord) -> bool:
     return traits.means in (Means.PAUSE, Means.KILL) and traits.node in (NodeKind.BROKER, NodeKind.NAME_SERVER)
 
 
+def is_of_name_server(fault: FaultRecord) -> bool:
+    """True if the name server itself was faulty."""
+    return fault.kind.traits.node is NodeKind.NAME_SERVER
+
+
+def unreachable_until_ns(fault: FaultRecord) -> int | None:
+    """
+    Return until when a member may not have reached a broker to commit, None for ever.
+
+    A name server that was silent may have dropped a broker, whose address clients then forget until it registers anew.
+    """
+    if fault.healed_ns is None or not is_of_name_server(fault):
+        return fault.healed_ns
+    return fault.healed_ns + REGISTERS_NS + MARGIN_NS
+
+
 def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
     """True if a fault may have met both ways of the hand-back of a call that ended then."""
     return end_ns is not None and any(
@@ -119,11 +136,30 @@ def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
     )
 
 
-def _progress(group: GroupStory, tenure: Tenure, first: int, faults: Sequence[FaultRecord]) -> Progress:
+def _progress(
+    story: CaseStory, group: GroupStory, tenure: Tenure, first: int, faults: Sequence[FaultRecord]
+) -> Progress:
     life = group.life_of(tenure)
     pauses = () if life is None else life.pauses
     calls = tuple(_call(each, faults, pauses) for each in group.deliveries_in(tenure))
-    return Progress(first, tenure.until_ns, calls, tenure.updates)
+    killed_ns = None if life is None else life.killed_ns
+    if killed_ns is not None and tenure.until_ns is not None and tenure.until_ns < killed_ns:
+        killed_ns = None
+    had = 0 if killed_ns is None else _had_by(story, tenure.queue, killed_ns)
+    return Progress(first, tenure.until_ns, calls, tenure.updates, killed_ns, had)
+
+
+def _had_by(story: CaseStory, queue: QueueOf, at_ns: int) -> int:
+    """Return the offset behind the last message that was stored by an instant; of a retry queue, whose copies are not timed, none is."""
+    if queue.kind is not TopicKind.FED:
+        return NEVER_NS
+    stored = (
+        (each, story.stored_ns.get(each.send)) for each in (story.held or {}).get(queue, ()) if each.send is not None
+    )
+    return max(
+        (each.queue_offset + 1 for each, stored_ns in stored if stored_ns is None or stored_ns <= at_ns + NS_PER_S),
+        default=0,
+    )
 
 
 def _call(each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:

@@ -102,6 +102,17 @@ class Membership:
             for pause in life.pauses
         )
 
+    def _may_reconnect(self, life: Life, from_ns: float, to_ns: float) -> bool:
+        """
+        True if a member's process was paused, or had just gone on.
+
+        Its requests have then run out, so it closes their connection; the broker drops it until its next heartbeat.
+        """
+        return any(
+            pause.from_ns <= to_ns and ((until_ns := self.woken_ns(pause)) is None or from_ns <= until_ns)
+            for pause in life.pauses
+        )
+
     def woken_ns(self, pause: Pause) -> int | None:
         """Return when a member has made a round since its pause: it may have missed a notification. None: the pause was not ended."""
         if pause.until_ns is None:
@@ -115,9 +126,10 @@ class Membership:
         surely = [frozenset.intersection(*map(frozenset, own)) if own else frozenset() for own in rows.values()]
         seen = [ids for own in rows.values() for ids in own]
         lives = [life for life in self._group.lives if self._may_be_listed(life, from_ns, round_.at_ns)]
+        dropped = {life.client_id for life in lives if self._may_reconnect(life, from_ns, round_.at_ns)}
         listed = frozenset(one for ids in seen for one in ids)
         return Views(
-            frozenset.intersection(*surely) if surely else frozenset(),
+            (frozenset.intersection(*surely) if surely else frozenset()) - dropped,
             None
             if any(life.client_id is None for life in lives)
             else listed | {life.client_id for life in lives if life.client_id is not None},
@@ -270,7 +282,8 @@ class Membership:
                 yield begin_ns, until_ns + self._after_change(begin_ns, until_ns) + MARGIN_NS
         for life in self._group.lives:
             for pause in life.pauses:
-                yield pause.from_ns, inf if pause.until_ns is None else pause.until_ns + MARGIN_NS
+                woken_ns = self.woken_ns(pause)
+                yield pause.from_ns, inf if woken_ns is None else woken_ns
 
     def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
         """True if a fault of a broker, or what it leaves behind, falls into a time."""
@@ -282,8 +295,9 @@ class Membership:
         if _is_short(fault):
             return self.windows.no_owner_after_a_leave()
         beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues)
-        if fault.kind is FaultKind.KILL or fault.kind.traits.node is NodeKind.NAME_SERVER:
-            return max(beside_ns, self.windows.no_owner_after_a_lost_route())
+        is_forgotten = fault.kind.traits.node is NodeKind.NAME_SERVER
+        if fault.kind is FaultKind.KILL or is_forgotten:
+            return max(beside_ns, self.windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))
         return beside_ns
 
 

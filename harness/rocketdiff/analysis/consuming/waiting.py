@@ -12,6 +12,7 @@ from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
+from rocketdiff.oracle.consumer.finishing import UNWRITTEN_NS
 from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS
 
 
@@ -47,11 +48,25 @@ class Waiting:
         if held.queue not in self._open:
             self._open[held.queue] = self._open_for(held.queue)
         window = self._open[held.queue]
-        if window is None:
-            return None
         stored_ns = self._clock.latest_ns(held.store_ms)
+        if window is None or self._may_be_unseen(held, stored_ns):
+            return None
         until_ns = max(stored_ns, window.until_ns) + window.then_ns
         return self._until_ns - stored_ns if self._until_ns > until_ns + MARGIN_NS else None
+
+    def _may_be_unseen(self, held: Held, stored_ns: int) -> bool:
+        """True if a member that was killed may have had it: the record died with it. No member began at it or below since."""
+        tenures = self._group.tenures_of(held.queue)
+        for tenure in tenures:
+            life = self._group.life_of(tenure)
+            killed_ns = None if life is None else life.killed_ns
+            if killed_ns is None or (tenure.until_ns is not None and tenure.until_ns < killed_ns):
+                continue
+            since = (each.first for each in tenures if each.from_ns >= killed_ns and each.first is not None)
+            had = (tenure.first or 0) <= held.queue_offset and stored_ns <= killed_ns + UNWRITTEN_NS
+            if had and not any(first <= held.queue_offset for first in since):
+                return True
+        return False
 
     def _open_for(self, queue: QueueOf) -> _Open | None:
         tenures = [each for each in self._group.tenures_of(queue) if each.from_ns < self._until_ns]
@@ -121,8 +136,9 @@ class Waiting:
         for fault in self._faults:
             healed_ns = fault.healed_ns or 0
             ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues))
-            if fault.kind is FaultKind.KILL or fault.kind.traits.node is NodeKind.NAME_SERVER:
-                ends.append(healed_ns + windows.no_owner_after_a_lost_route())
+            is_forgotten = fault.kind.traits.node is NodeKind.NAME_SERVER
+            if fault.kind is FaultKind.KILL or is_forgotten:
+                ends.append(healed_ns + windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))
             if self._may_have_closed(fault):
                 ends.append(healed_ns + windows.no_owner_of_repeated_ids())
         return _Open(max(ends), windows.first_delivery() + HOLD_NS)

@@ -18,6 +18,9 @@ from rocketdiff.core.units import NS_PER_S
 PROCESSED_NS = NS_PER_S
 """A client remembers a result at once; on a busy machine its thread may wait for a core."""
 
+UNWRITTEN_NS = NS_PER_S
+"""Records of a process that is killed may be lost for so long before; some 10 ms were seen."""
+
 BOTH_WAYS_NS = 8 * NS_PER_S
 """Longest time of a hand-back: 5 s for the broker, 3 s for the client's own send (constants of every release)."""
 
@@ -55,17 +58,22 @@ class Progress:
     A member's work on one queue, from the offset ``first`` on. No slots, because its views are cached.
 
     until_ns: when it gave the queue up, None if it did not; results of later calls are thrown away. calls: in the order of their
-    starts. updates: instants and values that the client itself reports to remember.
+    starts. updates: instants and values that the client itself reports to remember. killed_ns: of its process, whose last records
+    are then lost; had: the offset behind the last message that it may have had by then.
     """
 
     first: int
     until_ns: int | None
     calls: tuple[Call, ...]
     updates: tuple[tuple[int, int], ...] = ()
+    killed_ns: int | None = None
+    had: int = 0
 
     def most_at(self, at_ns: int) -> int:
         """Return the greatest offset that the member may remember at an instant (ns)."""
-        return self.first + bisect_right(self._possible, at_ns)
+        most = self.first + bisect_right(self._possible, at_ns)
+        is_unseen = self.killed_ns is not None and at_ns >= self.killed_ns - UNWRITTEN_NS
+        return max(most, self.had) if is_unseen else most
 
     def least_at(self, at_ns: int) -> int:
         """Return the least offset that the member may remember at an instant (ns)."""

@@ -36,6 +36,9 @@ OFFSET_ASKED_NS = 5 * NS_PER_S
 FORGOTTEN_NS = 130 * NS_PER_S
 """A broker forgets a member 120 s after its last heartbeat, with a scan every 10 s (ClientHousekeepingService)."""
 
+REGISTERS_NS = 30 * NS_PER_S
+"""A broker registers every 30 s (registerNameServerPeriod); no route has it from the end of its connection until then."""
+
 RECONNECT_NS = NS_PER_S
 """From a resume or restart to the heartbeat on a new connection, where a release sends one."""
 
@@ -131,9 +134,13 @@ class Windows:
         """From the resume of a broker to which a member connected anew meanwhile: it lists the member's id several times."""
         return FORGOTTEN_NS + self.round_ns
 
-    def no_owner_after_a_lost_route(self) -> int:
-        """From the restart of a broker, or of the name servers, whose route the client has lost: a poll, then a round."""
-        return self.route_poll_ns + self.round_ns
+    def no_owner_after_a_lost_route(self, *, is_forgotten: bool = False) -> int:
+        """
+        From the restart of a broker, or the resume of the name server, whose route the client has lost: a poll, then a round.
+
+        is_forgotten: the name server may have dropped a broker, which a restarted one tells at once.
+        """
+        return self.route_poll_ns + self.round_ns + (REGISTERS_NS if is_forgotten else 0)
 
     def kept_connection(self, paused_ns: int) -> int:
         """From the resume of a broker, paused for paused_ns, to its queues' messages: it answers the pulls that it holds."""

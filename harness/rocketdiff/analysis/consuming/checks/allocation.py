@@ -120,17 +120,22 @@ class _Rounds:
         )
 
     def _lost_routes(self, at_ns: int) -> set[str]:
-        """Brokers that a client's route may lack: those that were killed, until it has asked again."""
+        """
+        Brokers that a client's route may lack, until it has asked again.
+
+        Those that were killed, and after a name server's fault any: it may have dropped one, which then registers anew.
+        """
         down = [fault for fault in self._story.trace.faults if is_down(fault) and fault.inject_ns <= at_ns]
-        served_ns = max(
-            (each.healed_ns or at_ns for each in down if each.kind.traits.node is NodeKind.NAME_SERVER), default=0
-        )
-        until_ns = self._membership.windows.no_owner_after_a_lost_route() + MARGIN_NS
+        servers = [fault for fault in down if fault.kind.traits.node is NodeKind.NAME_SERVER]
+        windows = self._membership.windows
+        forgotten_ns = windows.no_owner_after_a_lost_route(is_forgotten=True) + MARGIN_NS
+        if any(each.healed_ns is None or at_ns <= each.healed_ns + forgotten_ns for each in servers):
+            return set(self._story.trace.entry.brokers)
+        until_ns = windows.no_owner_after_a_lost_route() + MARGIN_NS
         return {
             fault.node
             for fault in down
-            if fault.kind is FaultKind.KILL
-            and (fault.healed_ns is None or at_ns <= max(fault.healed_ns, served_ns) + until_ns)
+            if fault.kind is FaultKind.KILL and (fault.healed_ns is None or at_ns <= fault.healed_ns + until_ns)
         }
 
     def _judge_ids(self, round_: Round) -> None:

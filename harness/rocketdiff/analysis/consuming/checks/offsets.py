@@ -13,8 +13,23 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import QueueOffsets, queue_offsets, rises_only
-from rocketdiff.analysis.consuming.story import LOOK_NS, CaseStory, Commit, Delivery, GroupStory, QueueOf
+from rocketdiff.analysis.consuming.group_offsets import (
+    QueueOffsets,
+    is_down,
+    queue_offsets,
+    rises_only,
+    unreachable_until_ns,
+)
+from rocketdiff.analysis.consuming.story import (
+    LOOK_NS,
+    NO_OFFSET,
+    CaseStory,
+    Commit,
+    Delivery,
+    GroupStory,
+    QueueOf,
+    Tenure,
+)
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.tables.signatures import (
     COMMITTED_BY_ANOTHER,
@@ -32,6 +47,10 @@ AFTER_GIVING_UP_NS = 5 * NS_PER_S
 """A member gives a queue up, then commits it: at a broker that is down after up to 3 s for the connection, on a busy machine later."""
 
 
+REMEMBERED_NS = NS_PER_S
+"""What a member remembered so long before it gave a queue up, it knew when it did: its queues are looked at every 20 ms."""
+
+
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     for group in story.groups.values():
@@ -44,7 +63,9 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             if known is None:
                 facts.count(NAME, str(group.arm), "", UNDECIDED, n=len(commits))
                 continue
-            _observe_sent(facts, group, known, [each for each in commits if each.member is not None])
+            sent = [each for each in commits if each.member is not None]
+            _observe_sent(facts, group, known, sent)
+            _observe_given_up(story, facts, group, known, sent)
             _observe_answers(facts, group, known, answered)
             _observe_end(story, facts, group, known, answered)
 
@@ -69,6 +90,48 @@ def _observe_sent(facts: GroupFacts, group: GroupStory, known: QueueOffsets, sen
         if own is not None and commit.value > (most := own[1].most_at(commit.by_ns)):
             _note_unfinished(facts, group, commit, most)
             return
+
+
+def _observe_given_up(
+    story: CaseStory, facts: GroupFacts, group: GroupStory, known: QueueOffsets, sent: Sequence[Commit]
+) -> None:
+    """
+    Compare what a member has committed when it has given a queue up, or has left, with what it remembered before.
+
+    Both are its own records. The commit flag of a pull is always behind: it names what was finished when the pull was made.
+    """
+    for tenure, progress in known.tenures:
+        if (until_ns := _handed_over_ns(story, group, tenure)) is None:
+            continue
+        remembered = [value for at_ns, value in progress.updates if at_ns <= until_ns - REMEMBERED_NS]
+        until_ns += AFTER_GIVING_UP_NS
+        own = (each for each in sent if each.member == tenure.member and tenure.begin_ns <= each.by_ns <= until_ns)
+        most = max((each.value for each in own), default=NO_OFFSET)
+        if remembered and most < remembered[-1]:
+            facts.differ(
+                NOT_COMMITTED,
+                group,
+                at_ns=until_ns,
+                expected=f"{remembered[-1]} committed for {tenure.queue} when member {tenure.member} gives it up, or leaves",
+                observed="nothing" if most == NO_OFFSET else f"{most}",
+            )
+            return
+
+
+def _handed_over_ns(story: CaseStory, group: GroupStory, tenure: Tenure) -> int | None:
+    """Return when a member gave a queue up or began to leave; None if it did neither, or while a fault or pause was near."""
+    life = group.life_of(tenure)
+    if life is None or life.is_cut_off:
+        return None
+    ends = [at_ns for at_ns in (tenure.until_ns, life.gone_ns) if at_ns is not None]
+    if not ends or (min(ends) == life.gone_ns and life.killed_ns is not None):
+        return None
+    from_ns, to_ns = min(ends) - REMEMBERED_NS, min(ends) + AFTER_GIVING_UP_NS
+    downs = [(fault.inject_ns, unreachable_until_ns(fault)) for fault in story.trace.faults if is_down(fault)]
+    stops = [(pause.from_ns, pause.until_ns) for pause in life.pauses]
+    near = any(began_ns <= to_ns and (over_ns is None or from_ns <= over_ns) for began_ns, over_ns in downs + stops)
+    was_killed = life.killed_ns is not None and life.killed_ns <= to_ns
+    return None if near or was_killed else min(ends)
 
 
 def _remembered(known: QueueOffsets) -> Iterator[Commit]:
