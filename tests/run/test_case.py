@@ -33,7 +33,7 @@ def cluster() -> FakeCluster:
 def run(cluster: FakeCluster) -> CaseRun:
     """A case without sends whose arms have ended."""
     directory: Any = SimpleNamespace(number=1, run="r")
-    scenario = SimpleNamespace(role=ClientRole.PRODUCER)
+    scenario = SimpleNamespace(role=ClientRole.PRODUCER, group=None)
     case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=(), scenario=scenario)
     made = CaseRun(cluster, directory, case, Pair({}), (), is_wire_wanted=False)
     made.role = SendingRun(made)
@@ -103,7 +103,7 @@ def test_an_error_is_kept_while_all_servers_live(run: CaseRun) -> None:
 def test_unseen_frames_make_the_case_invalid(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames that a relay did not see make the case invalid."""
     report = WireReport("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
-    scenario = SimpleNamespace(settings=ClientSettings())
+    scenario = SimpleNamespace(settings=ClientSettings(), group=None)
     pair = SimpleNamespace(baseline=SubjectId("java", "5.3.3"), candidate=SubjectId("java", "5.5.0"))
     run.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
     run.programs = {
@@ -136,7 +136,9 @@ def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
 
 QUIET = Drained({("T", "broker-a", 0): 7}, 1)
 
-_SCENARIO = SimpleNamespace(role=ClientRole.PRODUCER, queues_per_broker=4, ordered=False, settings=ClientSettings())
+_SCENARIO = SimpleNamespace(
+    role=ClientRole.PRODUCER, group=None, queues_per_broker=4, ordered=False, settings=ClientSettings()
+)
 
 
 def _silent() -> SimpleNamespace:

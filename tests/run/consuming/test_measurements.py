@@ -35,7 +35,7 @@ HELD = GroupMeasurements(
         pytest.param(HELD, None, id="all held"),
         pytest.param(replace(HELD, answered=9), "fed", id="a message without an answer"),
         pytest.param(replace(HELD, late_ns=250_000_001), "fed-on-schedule", id="a late feeder"),
-        pytest.param(replace(HELD, apart_ns=100_000_001), "together", id="arms that join apart"),
+        pytest.param(replace(HELD, apart_ns=250_000_001), "together", id="arms that join apart"),
         pytest.param(
             replace(HELD, settled_s={Arm.BASELINE: 3.0, Arm.CANDIDATE: None}), "settled-candidate", id="not settled"
         ),
