@@ -87,12 +87,12 @@ class FakeServer:
     def requests_of(self, code: RequestCode) -> list[Command]:
         return [request for request in self.requests if request.code == code]
 
-    def refuse(self) -> None:
+    def refuse(self, *, reset: bool = False) -> None:
         """Stop listening and close all connections, as a killed process does; the port stays held."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self.hang_up()
+        self.hang_up(reset=reset)
 
     def come_back(self) -> None:
         """Listen on the held port, as a started or restarted process."""

@@ -77,8 +77,7 @@ def test_a_slave_without_the_queue_sends_the_member_on(group: Group, slave: Cons
 def lose_the_master(group: Group, slave: ConsumerBroker) -> None:
     slave.ids = group.broker.ids
     show(group.cluster, {1: slave})
-    group.broker.hang_up(reset=True)  # a FIN would not end a held pull up to 5.1.2
-    group.broker.refuse()
+    group.broker.refuse(reset=True)  # a FIN would not end a held pull up to 5.1.2
 
 
 OFTEN: dict[str, Any] = {
