@@ -75,6 +75,6 @@ def _checked(place: str, stated: Mapping[str, Any]) -> OptionFile:
 
 def _fits(option: RunOption, value: object) -> bool:
     kind = str if option.type is Path else option.type
-    values = value if option.is_many and isinstance(value, list) else [] if option.is_many else [value]
-    is_listed = not option.is_many or isinstance(value, list)
-    return is_listed and all(type(each) is kind for each in values)
+    if option.is_many:
+        return isinstance(value, list) and all(type(each) is kind for each in value)
+    return type(value) is kind
