@@ -142,9 +142,7 @@ def _progress(
     life = group.life_of(tenure)
     pauses = () if life is None else life.pauses
     calls = tuple(_call(each, faults, pauses) for each in group.deliveries_in(tenure))
-    killed_ns = None if life is None else life.killed_ns
-    if killed_ns is not None and tenure.until_ns is not None and tenure.until_ns < killed_ns:
-        killed_ns = None
+    killed_ns = group.killed_in(tenure)
     had = 0 if killed_ns is None else _had_by(story, tenure.queue, killed_ns)
     return Progress(first, tenure.until_ns, calls, tenure.updates, killed_ns, had)
 

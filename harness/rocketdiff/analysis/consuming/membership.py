@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 from math import inf
 
-from rocketdiff.analysis.consuming.group_offsets import is_down
+from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Listing, Pause, Round
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
@@ -57,19 +57,24 @@ def windows_of(story: CaseStory, group: GroupStory) -> Windows:
 
     A baseline without rules of its own gets those of the oldest release, which are the longest.
     """
+    return Windows.widest(windows_by_release(story, group, OLDEST))
+
+
+def windows_by_release(story: CaseStory, group: GroupStory, unknown: str) -> list[Windows]:
+    """Return the windows of the baseline's release, and of all in a group of several. unknown: stands for a release without rules."""
     trace = story.trace
     releases = {trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules}
     subjects = {life.subject for life in group.lives}
     if len(subjects) > 1:
         releases |= {SubjectId.parse(subject).rules for subject in subjects}
-    return Windows.widest(_windows(release, group) for release in releases)
+    return [_windows(release or unknown, group, unknown) for release in releases]
 
 
-def _windows(release: str | None, group: GroupStory) -> Windows:
+def _windows(release: str, group: GroupStory, unknown: str) -> Windows:
     try:
-        return Windows.of(release or OLDEST, group.settings)
-    except UsageError:  # a release without rules
-        return Windows.of(OLDEST, group.settings)
+        return Windows.of(release, group.settings)
+    except UsageError:
+        return Windows.of(unknown, group.settings)
 
 
 class Membership:
@@ -81,13 +86,7 @@ class Membership:
         self._group = group
         self._queues = entry.queues_per_broker + 1
         self._faults = tuple(fault for fault in story.trace.faults if is_down(fault))
-        self._changes_ns = sorted(
-            at_ns for life in group.lives for at_ns in (life.join_ns, life.gone_ns) if at_ns is not None
-        )
-        self._listings = {
-            broker: tuple(_in_force(each for each in group.listings if each.broker == broker))
-            for broker in entry.brokers
-        }
+        self._brokers = tuple(entry.brokers)
 
     def living_at(self, at_ns: float) -> tuple[Life, ...]:
         """Return the last life of each member that has begun, if it has not ended; frozen ones included."""
@@ -95,21 +94,15 @@ class Membership:
         last = {life.member: life for life in sorted(begun, key=lambda life: life.incarnation)}
         return tuple(life for life in last.values() if life.gone_ns is None or at_ns < life.gone_ns)
 
-    def is_frozen(self, life: Life, at_ns: float) -> bool:
-        """True if the member's process was paused, or had just gone on."""
-        return any(
-            pause.from_ns <= at_ns and ((until_ns := self.woken_ns(pause)) is None or at_ns < until_ns)
-            for pause in life.pauses
-        )
-
-    def _may_reconnect(self, life: Life, from_ns: float, to_ns: float) -> bool:
+    def is_frozen(self, life: Life, from_ns: float, to_ns: float | None = None) -> bool:
         """
-        True if a member's process was paused, or had just gone on.
+        True if the member's process was paused, or had just gone on, at an instant or at some time up to another.
 
-        Its requests have then run out, so it closes their connection; the broker drops it until its next heartbeat.
+        Its requests have then run out, so it closes their connection, and the broker drops it until its next heartbeat.
         """
         return any(
-            pause.from_ns <= to_ns and ((until_ns := self.woken_ns(pause)) is None or from_ns <= until_ns)
+            pause.from_ns <= (from_ns if to_ns is None else to_ns)
+            and ((until_ns := self.woken_ns(pause)) is None or from_ns < until_ns)
             for pause in life.pauses
         )
 
@@ -126,7 +119,7 @@ class Membership:
         surely = [frozenset.intersection(*map(frozenset, own)) if own else frozenset() for own in rows.values()]
         seen = [ids for own in rows.values() for ids in own]
         lives = [life for life in self._group.lives if self._may_be_listed(life, from_ns, round_.at_ns)]
-        dropped = {life.client_id for life in lives if self._may_reconnect(life, from_ns, round_.at_ns)}
+        dropped = {life.client_id for life in lives if self.is_frozen(life, from_ns, round_.at_ns)}
         listed = frozenset(one for ids in seen for one in ids)
         return Views(
             (frozenset.intersection(*surely) if surely else frozenset()) - dropped,
@@ -145,6 +138,13 @@ class Membership:
             *((each.inject_ns, _over(each), self._after_fault(each)) for each in self._faults),
         ]
         return tuple(merged((since_ns, until_ns + then_ns + MARGIN_NS) for since_ns, until_ns, then_ns in causes))
+
+    @cached_property
+    def _listings(self) -> Mapping[str, tuple["_State", ...]]:
+        listings = self._group.listings
+        return {
+            broker: tuple(_in_force(each for each in listings if each.broker == broker)) for broker in self._brokers
+        }
 
     def _asked_since(self, round_: Round) -> float:
         """Return when the member may have asked for the ids: a paused process takes its pause longer."""
@@ -171,7 +171,7 @@ class Membership:
 
     def _gone_by(self, life: Life, gone_ns: int) -> float:
         """A broker that is down hears of it at its resume, and may then read a heartbeat that came before."""
-        by_ns: float = (life.left_ns if life.killed_ns is None and life.left_ns is not None else gone_ns) + SEEN_NS
+        by_ns: float = self._gone_ns(life, gone_ns) + SEEN_NS
         for fault in self._faults:
             if fault.inject_ns - HOLD_NS <= by_ns and gone_ns <= _over(fault) + HOLD_NS:
                 by_ns = max(by_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
@@ -196,10 +196,10 @@ class Membership:
         heal_ns = fault.healed_ns or fault.inject_ns
         if heal_ns - fault.inject_ns < ASKED_NS:
             return False
-        began_ns = min(self._changes_ns, default=0)
+        began_ns = min(self._group.changes_ns, default=0)
         if heal_ns - began_ns >= min(self.windows.round_ns, self.windows.heartbeat_ns):
             return True
-        if any(fault.inject_ns - HOLD_NS <= at_ns <= heal_ns for at_ns in self._changes_ns):
+        if any(fault.inject_ns - HOLD_NS <= at_ns <= heal_ns for at_ns in self._group.changes_ns):
             return True
         return any(
             each.has_failed and each.end_ns is not None and fault.inject_ns - HOLD_NS <= each.end_ns <= heal_ns
@@ -224,7 +224,7 @@ class Membership:
         """Yield when some broker may have listed other ids than those of the living members, as far as the rules allow it."""
         excused = merged(self._excuses())
         states = [state for own in self._listings.values() for state in own]
-        edges = {*self._changes_ns, *(at_ns for since, until, _ in states for at_ns in (since, until))}
+        edges = {*self._group.changes_ns, *(at_ns for since, until, _ in states for at_ns in (since, until))}
         instants = sorted(at_ns for at_ns in edges if at_ns < inf)
         for since_ns, until_ns in zip_longest(instants, instants[1:], fillvalue=inf):
             ids = Counter(life.client_id for life in self.living_at(since_ns))
@@ -295,7 +295,7 @@ class Membership:
         if _is_short(fault):
             return self.windows.no_owner_after_a_leave()
         beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues)
-        is_forgotten = fault.kind.traits.node is NodeKind.NAME_SERVER
+        is_forgotten = is_of_name_server(fault)
         if fault.kind is FaultKind.KILL or is_forgotten:
             return max(beside_ns, self.windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))
         return beside_ns

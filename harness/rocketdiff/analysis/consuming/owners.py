@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from rocketdiff.analysis.consuming.membership import Membership, Span, outside
@@ -36,7 +37,7 @@ class Owners:
         self._from_ns = story.trace.entry.origin_ns or 0
         self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
 
-    @property
+    @cached_property
     def settled(self) -> tuple[Span, ...]:
         """The times in which the rules leave nothing open; none if some member's end is unknown."""
         if any(life.is_cut_off for life in self._group.lives):

@@ -273,6 +273,12 @@ class GroupStory:
         return _grouped(known, lambda delivery: delivery.send)
 
     @cached_property
+    def changes_ns(self) -> tuple[int, ...]:
+        """When members joined and began to go, by time."""
+        changes = (at_ns for life in self.lives for at_ns in (life.join_ns, life.gone_ns))
+        return tuple(sorted(at_ns for at_ns in changes if at_ns is not None))
+
+    @cached_property
     def first_leave_ns(self) -> int:
         """When the first member began to leave for good, after the feed; the end of the watch if none did."""
         left = (life.leave_ns for life in self.lives if life.leave_ns is not None)
@@ -310,6 +316,13 @@ class GroupStory:
 
     def life_of(self, tenure: Tenure) -> Life | None:
         return self._lives.get((tenure.member, tenure.incarnation))
+
+    def killed_in(self, tenure: Tenure) -> int | None:
+        """Return when the member's process was killed, None if it was not, or had given the queue up before."""
+        life = self.life_of(tenure)
+        killed_ns = None if life is None else life.killed_ns
+        is_over = killed_ns is not None and tenure.until_ns is not None and tenure.until_ns < killed_ns
+        return None if is_over else killed_ns
 
     def deliveries_in(self, tenure: Tenure) -> tuple[Delivery, ...]:
         return self._by_tenure.get(tenure, ())

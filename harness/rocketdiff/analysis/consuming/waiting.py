@@ -7,13 +7,12 @@ The windows are the baseline's release's. A baseline without rules of its own ge
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocketdiff.analysis.consuming.group_offsets import is_down
-from rocketdiff.analysis.consuming.membership import windows_of
+from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
+from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
-from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.oracle.consumer.finishing import UNWRITTEN_NS
-from rocketdiff.oracle.consumer.windows import ASKED_NS, HOLD_NS, MARGIN_NS
+from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +28,14 @@ class Waiting:
 
     def __init__(self, story: CaseStory, group: GroupStory) -> None:
         trace = story.trace
-        self._windows = windows_of(story, group)
+        self._membership = Membership(story, group)
+        self._windows = self._membership.windows
         self._open: dict[QueueOf, _Open | None] = {}
         self._clock = trace.entry.clock
         self._queues = trace.entry.queues_per_broker + 1
         self._faults = [fault for fault in trace.faults if is_down(fault)]
         self._group = group
         self._fed = tuple(story.held or ())
-        self._changes_ns = sorted(
-            at_ns for life in group.lives for at_ns in (life.join_ns, life.gone_ns) if at_ns is not None
-        )
         self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
 
     def too_long_ns(self, held: Held) -> int | None:
@@ -58,9 +55,7 @@ class Waiting:
         """True if a member that was killed may have had it: the record died with it. No member began at it or below since."""
         tenures = self._group.tenures_of(held.queue)
         for tenure in tenures:
-            life = self._group.life_of(tenure)
-            killed_ns = None if life is None else life.killed_ns
-            if killed_ns is None or (tenure.until_ns is not None and tenure.until_ns < killed_ns):
+            if (killed_ns := self._group.killed_in(tenure)) is None:
                 continue
             since = (each.first for each in tenures if each.from_ns >= killed_ns and each.first is not None)
             had = (tenure.first or 0) <= held.queue_offset and stored_ns <= killed_ns + UNWRITTEN_NS
@@ -113,7 +108,7 @@ class Waiting:
         """True if a member worked on each queue of the broker when the fault began, and none came or went since."""
         since_ns = fault.inject_ns - self._windows.first_delivery() - self._windows.no_owner_after_a_leave()
         until_ns = (fault.healed_ns or fault.inject_ns) + window_ns
-        return not any(since_ns <= at_ns <= until_ns for at_ns in self._changes_ns) and all(
+        return not any(since_ns <= at_ns <= until_ns for at_ns in self._group.changes_ns) and all(
             any(tenure.covers(fault.inject_ns) for tenure in self._group.tenures_of(queue))
             for queue in self._fed
             if queue.broker == fault.node
@@ -123,41 +118,22 @@ class Waiting:
         return self._windows.broker_was_down(
             (fault.healed_ns or fault.inject_ns) - fault.inject_ns,
             was_killed=fault.kind is FaultKind.KILL,
-            may_have_closed=self._may_have_closed(fault),
+            may_have_closed=self._membership.may_have_closed(fault),
         )
 
     def _without_an_owner(self, given_up_ns: int) -> _Open:
         """Until when a queue may be without an owner; then the first pull of the next one."""
         windows = self._windows
-        since_ns = max((at_ns for at_ns in self._changes_ns if at_ns < self._until_ns), default=0)
+        since_ns = max((at_ns for at_ns in self._group.changes_ns if at_ns < self._until_ns), default=0)
         is_notified = not self._faults
         ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified)]
         ends += [at_ns + windows.no_owner_after_a_leave(is_notified=False) for at_ns in self._woken()]
         for fault in self._faults:
             healed_ns = fault.healed_ns or 0
             ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues))
-            is_forgotten = fault.kind.traits.node is NodeKind.NAME_SERVER
+            is_forgotten = is_of_name_server(fault)
             if fault.kind is FaultKind.KILL or is_forgotten:
                 ends.append(healed_ns + windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))
-            if self._may_have_closed(fault):
+            if self._membership.may_have_closed(fault):
                 ends.append(healed_ns + windows.no_owner_of_repeated_ids())
         return _Open(max(ends), windows.first_delivery() + HOLD_NS)
-
-    def _may_have_closed(self, fault: FaultRecord) -> bool:
-        """
-        True if a client may have asked the broker something while it was down, and closed the connection at the timeout.
-
-        In calm it asks with each round and heartbeat, and to hand back a failed message.
-        """
-        heal_ns = fault.healed_ns or fault.inject_ns
-        if heal_ns - fault.inject_ns < ASKED_NS:
-            return False
-        began_ns = min(self._changes_ns, default=0)
-        if heal_ns - began_ns >= min(self._windows.round_ns, self._windows.heartbeat_ns):
-            return True
-        if any(fault.inject_ns - HOLD_NS <= at_ns <= heal_ns for at_ns in self._changes_ns):
-            return True
-        return any(
-            each.has_failed and each.end_ns is not None and fault.inject_ns - HOLD_NS <= each.end_ns <= heal_ns
-            for each in self._group.deliveries
-        )

@@ -14,7 +14,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import is_down
+from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.owners import Owners, Stretch, strategy_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, QueueOf, Round
@@ -34,7 +34,6 @@ from rocketdiff.core.tables.signatures import (
     TWO_OWNERS,
     Signature,
 )
-from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.shares import Topic
 from rocketdiff.oracle.consumer.windows import MARGIN_NS
@@ -109,7 +108,8 @@ class _Rounds:
                 for each in entry.brokers
                 for number in range(entry.queues_per_broker)
             }
-            least = {queue for queue in whole if queue.broker not in self._lost_routes(round_.at_ns)}
+            lost = self._lost_routes(round_.at_ns)
+            least = {queue for queue in whole if queue.broker not in lost}
         else:
             whole, least = {QueueOf(round_.kind, each, 0) for each in entry.brokers}, set()
         seen = set(round_.queues)
@@ -126,7 +126,7 @@ class _Rounds:
         Those that were killed, and after a name server's fault any: it may have dropped one, which then registers anew.
         """
         down = [fault for fault in self._story.trace.faults if is_down(fault) and fault.inject_ns <= at_ns]
-        servers = [fault for fault in down if fault.kind.traits.node is NodeKind.NAME_SERVER]
+        servers = [fault for fault in down if is_of_name_server(fault)]
         windows = self._membership.windows
         forgotten_ns = windows.no_owner_after_a_lost_route(is_forgotten=True) + MARGIN_NS
         if any(each.healed_ns is None or at_ns <= each.healed_ns + forgotten_ns for each in servers):

@@ -15,13 +15,12 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.membership import windows_by_release
 from rocketdiff.analysis.consuming.pulls import GO_AWAY, MOVED, WITH_OFFSET, WirePull, by_queue, pulls_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Pause, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.errors import UsageError
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.signatures import (
     COMMITS_AT_A_SLAVE,
     PULLED_FROM_ANOTHER,
@@ -64,7 +63,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             if pull.code in WITH_OFFSET and pull.count == 0 and pull.answered_ns is not None:
                 minutes = (pull.answered_ns - pull.in_ns) / NS_PER_S / 60
                 facts.count(NAME, str(group.arm), "", IDLE, n=1, total=minutes)
-        windows = _windows_of(story, group)
+        windows = windows_by_release(story, group, NEWEST)
         for own in by_queue(pulls).values():
             seen: set[str] = set()
             for signature, pull, expected, observed in _differences(story, group, own, windows):
@@ -167,22 +166,6 @@ def _least_delay_ns(before: WirePull, windows: Sequence[Windows]) -> int:
     if before.code in WITH_OFFSET or (before.over_ns or 0) - before.in_ns >= min(GIVEN_UP_NS, PULL_TIMEOUT_NS):
         return 0
     return min(each.after_failed_pull(before.code) for each in windows) // 2
-
-
-def _windows_of(story: CaseStory, group: GroupStory) -> list[Windows]:
-    """Return the windows of the baseline's release, and of all releases in a group of several."""
-    trace = story.trace
-    releases = {trace.rules_given or SubjectId.parse(trace.subjects[Arm.BASELINE]).rules}
-    subjects = {life.subject for life in group.lives}
-    if len(subjects) > 1:
-        releases |= {SubjectId.parse(subject).rules for subject in subjects}
-    found = []
-    for release in releases:
-        try:
-            found.append(Windows.of(release or NEWEST, group.settings))
-        except UsageError:  # a release without rules
-            found.append(Windows.of(NEWEST, group.settings))
-    return found
 
 
 def _covers(tenure: Tenure, at_ns: int, margin_ns: int = 0) -> bool:

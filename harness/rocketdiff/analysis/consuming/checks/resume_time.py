@@ -58,7 +58,12 @@ def _equal_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> int:
     allowed_ns = max(Waiting(story, group).after(fault) for group in story.groups.values())
     if allowed_ns <= HOLD_NS:
         allowed_ns = min(_noticed_ns(story, fault, heal_ns), default=HOLD_NS)
-    return allowed_ns + max(SOON_NS, STALLS * int(story.trace.entry.measured.get(LONGEST_STALL, 0)))
+    return allowed_ns + burst_ns(story)
+
+
+def burst_ns(story: CaseStory) -> int:
+    """Return what this machine may add in a case to the times of brokers and clients that begin to work at once."""
+    return max(SOON_NS, STALLS * int(story.trace.entry.measured.get(LONGEST_STALL, 0)))
 
 
 def _noticed_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> Iterator[int]:

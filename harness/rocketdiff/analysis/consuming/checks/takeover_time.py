@@ -14,7 +14,7 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
 from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
-from rocketdiff.analysis.consuming.checks.resume_time import SOON_NS, STALLS
+from rocketdiff.analysis.consuming.checks.resume_time import burst_ns
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.owners import Expected, topics_of
@@ -24,7 +24,6 @@ from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
 from rocketdiff.core.consuming.plan import MemberChange
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.units import NS_PER_S
-from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "takeover-time"
 
@@ -65,9 +64,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         if topic is None:
             continue
         expected = Expected(membership, topic)
-        stall_ns = STALLS * int(story.trace.entry.measured.get(LONGEST_STALL, 0))
         windows = membership.windows
-        equal_ns = windows.no_owner_after_a_leave() + windows.first_delivery() + max(SOON_NS, stall_ns)
+        equal_ns = windows.no_owner_after_a_leave() + windows.first_delivery() + burst_ns(story)
         for number, spell in enumerate(_spells(story, group)):
             before, after = expected.at(spell.from_ns - 1), expected.at(spell.last_ns)
             moved = {queue: life for queue, life in after.items() if before and before.get(queue) != life}
@@ -85,12 +83,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 def _spells(story: CaseStory, group: GroupStory) -> Iterator[_Spell]:
     """Yield the spells of changes while messages were fed, those that cannot be judged included: both arms number alike."""
     origin_ns = story.trace.entry.origin_ns or 0
-    changes = sorted(
-        at_ns
-        for life in group.lives
-        for at_ns in (life.join_ns, life.gone_ns)
-        if at_ns is not None and origin_ns < at_ns < group.fed_until_ns
-    )
+    changes = [at_ns for at_ns in group.changes_ns if origin_ns < at_ns < group.fed_until_ns]
     begins = [at_ns for before, at_ns in pairwise([origin_ns - TOGETHER_NS, *changes]) if at_ns - before > TOGETHER_NS]
     for begin_ns, next_ns in pairwise([*begins, min(group.first_leave_ns, group.watched_until_ns)]):
         own = [at_ns for at_ns in changes if begin_ns <= at_ns < next_ns]
