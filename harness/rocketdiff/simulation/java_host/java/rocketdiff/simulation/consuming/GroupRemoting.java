@@ -1,18 +1,17 @@
 package rocketdiff.simulation.consuming;
 
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
 import rocketdiff.simulation.client.Protocol;
+import rocketdiff.simulation.client.RemotingStandIn;
 import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.servers.Network;
 import rocketdiff.simulation.servers.ScriptedServer;
 
-/** Depth `rebalance`: stands for the whole RemotingClient; every request but a pull is answered at once. */
-final class GroupRemoting implements InvocationHandler {
+/** Depth `rebalance`: every request but a pull is answered at once. */
+final class GroupRemoting extends RemotingStandIn {
     private static final int PULL = 11;
     private static final int QUERY_OFFSET = 14;
     private static final int UPDATE_OFFSET = 15;
@@ -24,15 +23,10 @@ final class GroupRemoting implements InvocationHandler {
     /** The bit of sysFlag that says that a commit offset is meant. */
     private static final int COMMITS = 1;
 
-    private final Protocol protocol;
-    private final Network network;
-    private final Scheduler scheduler;
     private final Group group;
 
     GroupRemoting(Protocol protocol, Network network, Scheduler scheduler, Group group) {
-        this.protocol = protocol;
-        this.network = network;
-        this.scheduler = scheduler;
+        super(protocol, network, scheduler);
         this.group = group;
     }
 
@@ -43,17 +37,8 @@ final class GroupRemoting implements InvocationHandler {
             case "invokeOneway":
             case "invokeAsync":
                 return answer((String) arguments[0], arguments[1]);
-            case "getNameServerAddressList":
-            case "getAvailableNameSrvList":
-                return Collections.singletonList(network.nameServer.address);
-            case "hashCode":
-                return System.identityHashCode(proxy);
-            case "equals":
-                return proxy == arguments[0];
-            case "toString":
-                return "GroupRemoting";
             default:
-                return method.getReturnType() == boolean.class ? Boolean.TRUE : null;
+                return answerOf(proxy, method, arguments);
         }
     }
 
@@ -61,9 +46,7 @@ final class GroupRemoting implements InvocationHandler {
         try {
             return answered(network.at(address), request);
         } catch (RuntimeException bug) {
-            // What the client would take for an exception of its remoting is a mistake of ours.
-            scheduler.fail(bug instanceof Failure ? (Failure) bug : new Failure(Failure.HOST, bug.toString(), bug));
-            throw bug;
+            throw fail(bug);
         }
     }
 

@@ -1,10 +1,9 @@
 package rocketdiff.simulation.sending;
 
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
-import java.util.Collections;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Protocol;
+import rocketdiff.simulation.client.RemotingStandIn;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.servers.Fault;
@@ -13,20 +12,15 @@ import rocketdiff.simulation.servers.Reply;
 import rocketdiff.simulation.servers.ScriptedServer;
 
 /**
- * Depth `send-loop`: stands for the whole RemotingClient, the same for every release.
+ * Depth `send-loop`.
  *
  * <p>A request is written at once; without time left nobody waits for its answer, not even for one that takes 0 ms.
  */
-final class ScriptedRemoting implements InvocationHandler {
-    private final Protocol protocol;
-    private final Network network;
-    private final Scheduler scheduler;
+final class ScriptedRemoting extends RemotingStandIn {
     private final Attempts attempts;
 
     ScriptedRemoting(Protocol protocol, Network network, Scheduler scheduler, Attempts attempts) {
-        this.protocol = protocol;
-        this.network = network;
-        this.scheduler = scheduler;
+        super(protocol, network, scheduler);
         this.attempts = attempts;
     }
 
@@ -39,17 +33,8 @@ final class ScriptedRemoting implements InvocationHandler {
                 return attempted((String) arguments[0], arguments[1], (Long) arguments[2], false);
             case "invokeAsync":
                 throw new Failure(Failure.SCRIPT, "an async request at send-loop depth");
-            case "getNameServerAddressList":
-            case "getAvailableNameSrvList":
-                return Collections.singletonList(network.nameServer.address);
-            case "hashCode":
-                return System.identityHashCode(proxy);
-            case "equals":
-                return proxy == arguments[0];
-            case "toString":
-                return "ScriptedRemoting";
             default:
-                return method.getReturnType() == boolean.class ? Boolean.TRUE : null;
+                return answerOf(proxy, method, arguments);
         }
     }
 
@@ -64,9 +49,7 @@ final class ScriptedRemoting implements InvocationHandler {
             }
             return response;
         } catch (RuntimeException bug) {
-            // What the client would take for an exception of its remoting is a mistake of ours.
-            scheduler.fail(bug instanceof Failure ? (Failure) bug : new Failure(Failure.HOST, bug.toString(), bug));
-            throw bug;
+            throw fail(bug);
         } catch (Exception e) {
             if (attempt != null) {
                 attempt.failed(e, scheduler.nowMs());
