@@ -18,6 +18,7 @@ from tests.analysis.consuming.group_story import (
     candidate,
     faithful,
     ns,
+    shown_of,
 )
 
 Change = Callable[[Group], None]
@@ -254,6 +255,21 @@ def test_a_group_that_stands_still_after_a_pause_is_found() -> None:
     for send in range(81, COUNT, 2):
         story.candidate.drop(send)
     assert "delivered.not-yet" in story.signatures()
+
+
+def test_messages_behind_the_acknowledged_index_come_back() -> None:
+    """A call with several messages that acknowledges the first of them hands the others back."""
+
+    def acknowledges_the_first(group: Group) -> None:
+        group.drop(11)
+        (call,) = group.calls_of(9)
+        call |= {"messages": 2, "ack_index": 0, "delay_level": 1}
+        first = next(row for row in group.deliveries if row["send"] == 9)
+        group.deliveries.append(first | {"send": 11, "place": 1, "queue_offset": 5} | shown_of(11))
+        group.deliver(11, 1_950, kind="retry", offset=COUNT // 14, times=1)
+        group.copy("retry", 11, 1)
+
+    assert not candidate(acknowledges_the_first).signatures()
 
 
 def test_a_rebalance_delivers_again_from_the_committed_offset() -> None:

@@ -65,7 +65,7 @@ class Delivery:
     One message in one call of a listener. number: of the delivery of its message in its group, from 0.
 
     end_ns, result: None if the call never ended. shown: what kind of topic the message names. key: UNIQ_KEY. properties: None if as
-    at the first delivery of its number, or at it if its sender gave it none.
+    at the first delivery of its number, or at it if its sender gave it none. is_behind: the call acknowledged only messages before it.
     """
 
     member: int
@@ -83,11 +83,12 @@ class Delivery:
     shown: TopicKind = TopicKind.FED
     properties: str | None = None
     key: str | None = None
+    is_behind: bool = False
     number: int = 0
 
     @property
     def has_failed(self) -> bool:
-        return self.result in FAILED
+        return self.result in FAILED or self.is_behind
 
     def is_finished_by(self, at_ns: int) -> bool:
         return self.end_ns is not None and self.end_ns <= at_ns
@@ -443,6 +444,7 @@ def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
                 shown=TopicKind(row["shown_topic"]),
                 properties=row["properties"],
                 key=row["unique_key"],
+                is_behind=call["ack_index"] is not None and row["place"] > call["ack_index"],
             )
         )
     return sorted(found, key=lambda each: (each.start_ns, each.member, each.call, each.queue_offset))
