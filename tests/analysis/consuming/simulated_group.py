@@ -162,7 +162,9 @@ class Member:
 
 
 class SimulatedGroup:
-    """One arm's group; ``run`` returns its rows."""
+    """One arm's group; ``run`` returns its rows. forgets: how likely a paused broker forgets a member that ends meanwhile."""
+
+    forgets = 0.5
 
     def __init__(self, script: Script, arm: int = 0) -> None:
         self.script, self.random = script, Random(f"{script.seed}-{arm}")
@@ -346,8 +348,11 @@ class SimulatedGroup:
             self.notify(broker)
 
     def unregister(self, member: Member) -> None:
+        """A paused broker may read a heartbeat after the end of its connection: it then lists the member for good."""
         for broker in self.script.brokers:
-            self.reach(broker, partial(self.forget, broker, member))
+            fault = self.script.is_down(broker, self.now)
+            if fault is None or fault.is_kill or self.random.random() < self.forgets:
+                self.reach(broker, partial(self.forget, broker, member))
 
     def forget(self, broker: str, member: Member) -> None:
         if member.id in self.registered[broker] and not member.is_there:

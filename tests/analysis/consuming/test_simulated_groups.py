@@ -65,7 +65,21 @@ class DiesWithUnwrittenRecords(SimulatedGroup):
         ]
 
 
+class IsListedForGood(SimulatedGroup):
+    """A member that dies beside a paused broker stays in its list."""
+
+    forgets = 0.0
+
+
 HARD = {
+    "a dead member that a paused broker goes on listing": (
+        Script(
+            count=600,
+            lives=(Life(0), Life(1, -11_000), Life(2, -10_000, 12_500, is_killed=True)),
+            faults=(Fault(0, 12_000, 2_500),),
+        ),
+        IsListedForGood,
+    ),
     "a member that dies with unwritten records": (
         Script(count=300, lives=(Life(0), Life(1, -11_000, 12_000, is_killed=True)), work_ms=1, stall_ms=1),
         DiesWithUnwrittenRecords,

@@ -222,7 +222,7 @@ class Membership:
 
     def _wrong(self) -> Iterator[Span]:
         """Yield when some broker may have listed other ids than those of the living members, as far as the rules allow it."""
-        excused = merged(self._excuses())
+        excused = tuple(merged(self._excuses()))
         states = [state for own in self._listings.values() for state in own]
         edges = {*self._group.changes_ns, *(at_ns for since, until, _ in states for at_ns in (since, until))}
         instants = sorted(at_ns for at_ns in edges if at_ns < inf)
