@@ -22,6 +22,7 @@ class ConsumerBroker(FakeBroker):
 
     first: offset of a queue's first message. refusals: answers instead of the normal ones, by request code. suggests: broker id
     in the answers to pulls. sends_on: answers every pull as a slave that knows nothing of the queue (PULL_RETRY_IMMEDIATELY).
+    locks: owners of locked queues. locked: what clients asked for.
 
     A pull at the end of a queue is held for a moment, then answered without messages.
     """
@@ -34,6 +35,8 @@ class ConsumerBroker(FakeBroker):
         self.refusals: dict[int, Reply] = {}
         self.suggests = 0
         self.sends_on = False
+        self.locks: dict[QueueOf, str] = {}
+        self.locked: list[tuple[int, set[QueueOf]]] = []
         self._news = threading.Condition()
         super().__init__(name)
 
@@ -51,6 +54,8 @@ class ConsumerBroker(FakeBroker):
             return refusal
         if request.code == RequestCode.GET_CONSUMER_LIST_BY_GROUP:
             return respond_to(request, 0, body=json.dumps({"consumerIdList": self.ids}).encode())
+        if request.code in (RequestCode.LOCK_BATCH_MQ, RequestCode.UNLOCK_BATCH_MQ):
+            return self._served_locks(request)
         answering = {
             RequestCode.PULL_MESSAGE: self._pulled,
             RequestCode.QUERY_CONSUMER_OFFSET: self._queried,
@@ -60,6 +65,16 @@ class ConsumerBroker(FakeBroker):
         if answering is None:
             return super().serve(request)
         return answering(request, (fields["topic"], int(fields["queueId"])))
+
+    def _served_locks(self, request: Command) -> Command:
+        asked = json.loads(request.body)
+        own, queues = asked["clientId"], {(each["topic"], each["queueId"]): each for each in asked["mqSet"]}
+        self.locked.append((request.code, set(queues)))
+        if request.code == RequestCode.UNLOCK_BATCH_MQ:
+            self.locks = {of: who for of, who in self.locks.items() if of not in queues or who != own}
+            return respond_to(request, 0)
+        had = [each for of, each in queues.items() if self.locks.setdefault(of, own) == own]
+        return respond_to(request, 0, body=json.dumps({"lockOKMQSet": had}).encode())
 
     def _queried(self, request: Command, of: QueueOf) -> Command | Reply:
         if of not in self.committed:

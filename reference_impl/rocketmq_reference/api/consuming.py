@@ -1,7 +1,8 @@
 """One live push consumer on a live client: its requests as frames, and the producer that sends failed messages again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
@@ -9,7 +10,9 @@ from rocketmq_reference.client.background import Background, Task
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen, properties_of_resend
 from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
+from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
+from rocketmq_reference.client.consuming.orderly import ListenInOrder, Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
@@ -28,10 +31,10 @@ from rocketmq_reference.remoting.answers import PullAnswer, expect_success, pars
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import WAIT
+from rocketmq_reference.remoting.properties import RECONSUME_TIME, WAIT
 from rocketmq_reference.remoting.versions import mq_version
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
-from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape
@@ -42,13 +45,14 @@ _FIRST_COMMIT_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LiveConsumer:
-    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return."""
+    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return. in_order: None if concurrent."""
 
     client: LiveClient
     memory: ConsumerMemory
     committing: Committing
     rebalancing: Rebalancing
     pulling: Pulling
+    in_order: Orderly | None = None
 
     def begin(self) -> Body:
         """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
@@ -70,24 +74,32 @@ def live_consumer(
     group: str,
     release: str,
     settings: ConsumerSettings,
-    listen: Listen,
+    listen: Listen | ListenInOrder,
     observer: Observer | None,
     access: Access = OPEN,
+    *,
+    is_orderly: bool = False,
 ) -> LiveConsumer:
-    """Make a consumer on a client of its own, whose background tasks are not started yet."""
+    """Make a consumer on a client of its own, whose background tasks are not started yet. is_orderly: what the listener is."""
     dialect, rules = dialect_of(release), consumer_rules_of(release)
     known = known_routes(dialect, None)
     sizes = {CONSUME: settings.consume_thread_nums}
     instance = settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
     client = live_client(name_servers, group, dialect, settings, known, access, sizes=sizes, instance=instance)
     host, remoting, background = client.host, client.remoting, client.background
-    memory = ConsumerMemory(group, client.client_id, rules, settings, observer)
+    memory = ConsumerMemory(group, client.client_id, rules, settings, observer, is_orderly=is_orderly)
     codec = FrameConsumeCodec(memory, settings, release, access)
     committing = _committing(client, memory, settings, codec, _port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
-    concurrent = Concurrent(memory, host, remoting, codec, committing, listen, resender.resend)
-    moved = _Moved(rules)
-    pulling = Pulling(memory, host, remoting, codec, committing, concurrent.deliver, moved)
+    consuming: Concurrent | Orderly
+    if is_orderly:
+        locking = Locking(memory, host, remoting, codec, committing)
+        consuming = Orderly(memory, host, committing, locking, cast("ListenInOrder", listen), resender.resend)
+    else:
+        consuming = Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
+    moved = _Moved(memory)
+    pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver, moved)
+    in_order = consuming if isinstance(consuming, Orderly) else None
     rebalancing = Rebalancing(
         memory,
         host,
@@ -100,6 +112,7 @@ def live_consumer(
         RandomTape(),
         settings.mq_client_api_timeout_ms,
         pulling.begin,
+        in_order,
     )
     moved.rebalancing = rebalancing
     client.memory.roles.append(memory)
@@ -107,7 +120,7 @@ def live_consumer(
     _serve(client, background, rebalancing)
     interval_ms = settings.persist_consumer_offset_interval_ms
     background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
-    return LiveConsumer(client, memory, committing, rebalancing, pulling)
+    return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order)
 
 
 def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
@@ -148,12 +161,13 @@ class _Moved:
 
     rebalancing: Rebalancing
 
-    def __init__(self, rules: ConsumerRules) -> None:
-        self._is_urgent = not rules.wrong_offset_delay_ms
+    def __init__(self, memory: ConsumerMemory) -> None:
+        self._memory = memory
 
     def __call__(self, of: TopicQueue) -> Body:
-        yield from self.rebalancing.give_up(of)
-        if self._is_urgent:
+        if not (yield from self.rebalancing.give_up(of)):
+            self._memory.drop(of)
+        if not self._memory.rules.wrong_offset_delay_ms:
             self.rebalancing.wake()
 
 
@@ -177,10 +191,12 @@ class _Resender:
         """
         Send a failed message to the retry topic.
 
-        Up to 5.3.3 both messages share their properties, so one that is then consumed again locally shows those of the send.
+        Up to 5.3.3, and in order, both messages share their properties, so one that is then consumed again locally shows those of
+        the send.
         """
-        keeps = self._memory.rules.keeps_origin_id
-        properties = dict(message.properties) if keeps else message.properties
+        rules, in_order = self._memory.rules, self._memory.is_orderly
+        keeps = rules.resend_keeps_origin_id if in_order else rules.keeps_origin_id
+        properties = dict(message.properties) if keeps and not in_order else message.properties
         properties |= properties_of_resend(
             message.properties,
             topic=message.topic,
@@ -188,6 +204,8 @@ class _Resender:
             most_times=self._memory.settings.most_reconsume_times,
             first_id=(message.unique_key or message.offset_message_id) if keeps else None,
         )
+        if in_order and not rules.resend_counts_itself:
+            properties[RECONSUME_TIME] = str(message.reconsume_times)
         has_wait = WAIT in properties
         again = Message(RETRY_PREFIX + self._memory.group, message.body, properties=properties, flag=message.flag)
         if not has_wait:  # brokers do not store it, and Java sets it only in the properties that it then replaces
@@ -249,9 +267,28 @@ class FrameConsumeCodec:
         )
         return self._asked(command)
 
+    def lock(self, queues: Iterable[TopicQueue]) -> Question:
+        group, client_id = self._memory.group, self._memory.client_id
+        command = consuming.lock_queues(group, client_id, map(_named, queues), serialization=self._serialization)
+        return self._asked(command)
+
+    def unlock(self, queues: Iterable[TopicQueue]) -> Question:
+        group, client_id = self._memory.group, self._memory.client_id
+        command = consuming.unlock_queues(group, client_id, map(_named, queues), serialization=self._serialization)
+        return self._asked(command)
+
+    def read_locked(self, answer: Command) -> set[TopicQueue]:
+        return {
+            TopicQueue(topic, Queue(broker, queue_id)) for topic, broker, queue_id in consuming.parse_locked(answer)
+        }
+
     def expect_success(self, answer: Command) -> Command:
         return expect_success(answer)
 
     def _asked(self, command: Command) -> Question:
         # Brokers obey the limit of retries in a request only from clients of a version that has one.
         return question_of(replace(command, version=self._version), self._credentials)
+
+
+def _named(of: TopicQueue) -> consuming.LockedQueue:
+    return of.topic, *of.queue

@@ -1,7 +1,7 @@
 """
 The live push consumer: its life cycle; the rules make every decision.
 
-Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3. Concurrent listeners only.
+Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3.
 """
 
 import time
@@ -14,6 +14,7 @@ from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.concurrent import Listen
 from rocketmq_reference.client.consuming.memory import Observer
+from rocketmq_reference.client.consuming.orderly import ListenInOrder
 from rocketmq_reference.dialects import RELEASES
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
@@ -35,7 +36,7 @@ class PushConsumer:
     """
     A consumer that behaves as the Java client of a release.
 
-    listener: called in up to ``consume_thread_nums`` threads at once. observer: sees allocations, offsets and owned queues.
+    listener: called in up to ``consume_thread_nums`` threads at once, for each queue in one if is_orderly. observer: sees allocations, offsets and owned queues.
     parts: for clients with a defect. Raises ValueError for a release before FIRST_RELEASE.
     """
 
@@ -44,17 +45,25 @@ class PushConsumer:
         name_servers: Sequence[str],
         group: str,
         release: str,
-        listener: Listen,
+        listener: Listen | ListenInOrder,
         settings: ConsumerSettings | None = None,
         observer: Observer | None = None,
         *,
         access: Access = OPEN,
+        is_orderly: bool = False,
     ) -> None:
         if not is_imitated(release):
             raise ValueError(f"expected a release from {FIRST_RELEASE} on, saw {release}")
         self.group = group
         self.parts = live_consumer(
-            name_servers, group, release, settings or ConsumerSettings(), listener, observer, access
+            name_servers,
+            group,
+            release,
+            settings or ConsumerSettings(),
+            listener,
+            observer,
+            access,
+            is_orderly=is_orderly,
         )
         self._is_started = False
         self._has_left = False
@@ -83,6 +92,8 @@ class PushConsumer:
         if not self.parts.memory.settings.is_broadcasting:
             self.subscribe(RETRY_PREFIX + self.group)
         client = self.parts.client
+        if self.parts.in_order is not None:
+            client.host.post(self.parts.in_order.start)
         client.host.post(client.background.start)
         client.host.post(self.parts.rebalancing.start)
         try:
@@ -101,6 +112,8 @@ class PushConsumer:
         client = self.parts.client
         client.host.post(self.parts.rebalancing.stop)
         client.host.post(self.parts.pulling.stop)
+        if self.parts.in_order is not None and self._is_started:
+            client.host.run(self.parts.in_order.stop())
         client.host.run(self.parts.committing.commit_all())
         client.shutdown(unregister_client=self._is_started)
         client.host.post(self.parts.drop_all)

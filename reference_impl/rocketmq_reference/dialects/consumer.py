@@ -38,6 +38,14 @@ CONSUMER_4_0_0 = Generation(
         announces_changes=False,
         understands_no_offset=True,
         local_offsets_are_merged=False,
+        new_queue_is_locked=False,
+        refused_lock_delay_ms=0,
+        pulls_without_offset=True,
+        renews_dropped_queues=True,
+        unlocks_at_once=False,
+        locks_to_broadcast=True,
+        resend_counts_itself=False,
+        resend_keeps_origin_id=False,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
@@ -51,21 +59,27 @@ CONSUMER_4_6_0 = CONSUMER_4_1_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_1_
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
 CONSUMER_4_8_0 = CONSUMER_4_6_0.followed(
-    "4.8.0", "4.9.2", replace(CONSUMER_4_6_0.rules, tries_next_slave=True, machine_room_counts_its_queues=True)
+    "4.8.0", "4.8.0", replace(CONSUMER_4_6_0.rules, tries_next_slave=True, machine_room_counts_its_queues=True)
 )
 """A missing slave is replaced by the next one; machine rooms are divided as meant."""
 
-CONSUMER_4_9_3 = CONSUMER_4_8_0.followed(
+CONSUMER_4_9_0 = CONSUMER_4_8_0.followed("4.9.0", "4.9.2", replace(CONSUMER_4_8_0.rules, pulls_without_offset=False))
+"""No pull in order without a known offset."""
+
+CONSUMER_4_9_3 = CONSUMER_4_9_0.followed(
     "4.9.3",
-    "4.9.4",
-    replace(CONSUMER_4_8_0.rules, queries_master_first=True, commits_to_master_first=True, machine_room_checks=True),
+    "4.9.3",
+    replace(CONSUMER_4_9_0.rules, queries_master_first=True, commits_to_master_first=True, machine_room_checks=True),
 )
 """Offsets belong to the master."""
 
-CONSUMER_4_9_5 = CONSUMER_4_9_3.followed(
-    "4.9.5", "4.9.7", replace(CONSUMER_4_9_3.rules, broker_flow_control_delay_ms=20)
+CONSUMER_4_9_4 = CONSUMER_4_9_3.followed("4.9.4", "4.9.4", replace(CONSUMER_4_9_3.rules, resend_keeps_origin_id=True))
+"""Dead letters of an orderly member name their first id."""
+
+CONSUMER_4_9_5 = CONSUMER_4_9_4.followed(
+    "4.9.5", "4.9.7", replace(CONSUMER_4_9_4.rules, broker_flow_control_delay_ms=20, new_queue_is_locked=True)
 )
-"""A pull is soon repeated after the broker's flow control."""
+"""A pull is soon repeated after the broker's flow control; a queue consumed in order is pulled from as soon as it is locked."""
 
 CONSUMER_4_9_8 = CONSUMER_4_9_5.followed("4.9.8", "4.9.8", replace(CONSUMER_4_9_5.rules, local_offsets_are_merged=True))
 """The file of a broadcasting member keeps the offsets of queues that it has lost."""
@@ -82,33 +96,40 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
         commits_to_master_first=False,
         announces_unknown_topic=True,
         local_offsets_are_merged=False,
+        refused_lock_delay_ms=500,
+        renews_dropped_queues=False,
     ),
 )
 """The first pull of a queue comes half a second after the round that took it; made without some changes since 4.9.4."""
 
 CONSUMER_5_1_0 = CONSUMER_5_0_0.followed(
-    "5.1.0", "5.1.4", replace(CONSUMER_5_0_0.rules, broker_flow_control_delay_ms=20)
+    "5.1.0", "5.1.0", replace(CONSUMER_5_0_0.rules, broker_flow_control_delay_ms=20)
 )
 """As 4.9.5 after the broker's flow control."""
 
-CONSUMER_5_2_0 = CONSUMER_5_1_0.followed(
+CONSUMER_5_1_1 = CONSUMER_5_1_0.followed("5.1.1", "5.1.4", replace(CONSUMER_5_1_0.rules, resend_counts_itself=True))
+"""Dead letters of an orderly member count their last failure."""
+
+CONSUMER_5_2_0 = CONSUMER_5_1_1.followed(
     "5.2.0",
     "5.3.1",
     replace(
-        CONSUMER_5_1_0.rules,
+        CONSUMER_5_1_1.rules,
         round_min_interval_ms=1_000,
         wrong_offset_delay_ms=0,
         beats_on_connect=True,
         first_round_needs_heartbeat=True,
         local_offsets_are_merged=True,
+        unlocks_at_once=True,
     ),
 )
-"""A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once."""
+"""A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once; a queue
+is unlocked when it is given up."""
 
 CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
-    "5.3.2", "5.3.3", replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True)
+    "5.3.2", "5.3.3", replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True, locks_to_broadcast=False)
 )
-"""A failed start shuts the consumer down."""
+"""A failed start shuts the consumer down; a broadcasting member needs no locks."""
 
 CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.4.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
 """The client's own send of a failed message keeps its first id."""
@@ -121,11 +142,14 @@ CONSUMER = (
     CONSUMER_4_1_0,
     CONSUMER_4_6_0,
     CONSUMER_4_8_0,
+    CONSUMER_4_9_0,
     CONSUMER_4_9_3,
+    CONSUMER_4_9_4,
     CONSUMER_4_9_5,
     CONSUMER_4_9_8,
     CONSUMER_5_0_0,
     CONSUMER_5_1_0,
+    CONSUMER_5_1_1,
     CONSUMER_5_2_0,
     CONSUMER_5_3_2,
     CONSUMER_5_4_0,
@@ -135,7 +159,14 @@ CONSUMER = (
 
 _BY_RELEASE = {release: each.rules for each in CONSUMER for release in releases_of(each)}
 _BY_RELEASE |= {
-    "5.0.0-PREVIEW": replace(CONSUMER_4_8_0.rules, first_pull_delay_ms=500, announces_unknown_topic=True),
+    "5.0.0-PREVIEW": replace(
+        CONSUMER_4_9_0.rules,
+        first_pull_delay_ms=500,
+        announces_unknown_topic=True,
+        new_queue_is_locked=True,
+        refused_lock_delay_ms=500,
+        renews_dropped_queues=False,
+    ),
     # It waits for PULL_NOT_FOUND instead, which no broker answers to a query.
     "5.0.0-ALPHA": replace(CONSUMER_5_0_0.rules, understands_no_offset=False),
 }

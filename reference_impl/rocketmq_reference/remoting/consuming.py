@@ -4,13 +4,13 @@ Requests of consumers as commands, and their answers as values.
 Read in the header classes of 5.3.3 under org.apache.rocketmq.remoting.protocol.header and in protocol.heartbeat.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rocketmq_reference.remoting.answers import expect_success
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, Serialization
-from rocketmq_reference.remoting.json_text import read_json
+from rocketmq_reference.remoting.json_text import read_json, write_json
 
 _COMMIT, _SUSPEND = 0b01, 0b10
 """Flags of a pull: it commits an offset; the broker may hold it (PullSysFlag)."""
@@ -149,6 +149,36 @@ def send_back(
         "bname": broker,
     }
     return Command(RequestCode.CONSUMER_SEND_MSG_BACK, fields, serialization=serialization)
+
+
+LockedQueue = tuple[str, str, int]
+"""Topic, broker and queue id."""
+
+
+def lock_queues(group: str, client_id: str, queues: Iterable[LockedQueue], *, serialization: Serialization) -> Command:
+    """Ask for the locks of queues of one broker, or renew them; answer: parse_locked."""
+    return _of_locks(RequestCode.LOCK_BATCH_MQ, group, client_id, queues, serialization)
+
+
+def unlock_queues(
+    group: str, client_id: str, queues: Iterable[LockedQueue], *, serialization: Serialization
+) -> Command:
+    """Give the locks of queues of one broker back; answer: expect_success."""
+    return _of_locks(RequestCode.UNLOCK_BATCH_MQ, group, client_id, queues, serialization)
+
+
+def _of_locks(
+    code: RequestCode, group: str, client_id: str, queues: Iterable[LockedQueue], serialization: Serialization
+) -> Command:
+    named = [{"brokerName": broker, "queueId": queue_id, "topic": topic} for topic, broker, queue_id in queues]
+    body = write_json({"clientId": client_id, "consumerGroup": group, "mqSet": named, "onlyThisBroker": False})
+    return Command(code, body=body, serialization=serialization)
+
+
+def parse_locked(answer: Command) -> set[LockedQueue]:
+    """Return the queues that are now locked for the member; raises MQBrokerException for an error answer."""
+    found = read_json(expect_success(answer).body).get("lockOKMQSet") or ()
+    return {(str(one["topic"]), str(one["brokerName"]), int(one["queueId"])) for one in found}
 
 
 def unregister_consumer(client_id: str, group: str, *, serialization: Serialization) -> Command:

@@ -65,10 +65,11 @@ def test_an_unknown_release_is_an_error_that_lists_the_known(release: str) -> No
 
 def test_previews_consume_as_the_releases_around_them() -> None:
     """
-    Both wait half a second before the first pull of a queue; the first asks for offsets as the release it was made from.
+    Both wait half a second before the first pull of a queue, and lock as 5.0.0; the first asks for offsets as the one it was made from.
 
     The second waits for another code where there is none.
     """
     preview, before = consumer_rules_of("5.0.0-PREVIEW"), consumer_rules_of("4.9.0")
-    assert preview == replace(before, first_pull_delay_ms=500, announces_unknown_topic=True)
+    locking = replace(before, new_queue_is_locked=True, refused_lock_delay_ms=500, renews_dropped_queues=False)
+    assert preview == replace(locking, first_pull_delay_ms=500, announces_unknown_topic=True)
     assert consumer_rules_of("5.0.0-ALPHA") == replace(consumer_rules_of("5.0.0"), understands_no_offset=False)

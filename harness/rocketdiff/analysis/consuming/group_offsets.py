@@ -141,7 +141,7 @@ def _progress(
 ) -> Progress:
     life = group.life_of(tenure)
     pauses = () if life is None else life.pauses
-    calls = tuple(_call(each, faults, pauses) for each in group.deliveries_in(tenure))
+    calls = tuple(_call(group, each, faults, pauses) for each in group.deliveries_in(tenure))
     killed_ns = group.killed_in(tenure)
     had = 0 if killed_ns is None else _had_by(story, tenure.queue, killed_ns)
     return Progress(first, tenure.until_ns, calls, tenure.updates, killed_ns, had)
@@ -160,7 +160,9 @@ def _had_by(story: CaseStory, queue: QueueOf, at_ns: int) -> int:
     )
 
 
-def _call(each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:
+def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:
+    if group.holds_up(each):
+        return Call(each.queue_offset, None)
     stays = each.has_failed and may_stay(faults, each.end_ns)
     held_ns = sum(
         (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)

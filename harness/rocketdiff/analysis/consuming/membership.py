@@ -72,9 +72,9 @@ def windows_by_release(story: CaseStory, group: GroupStory, unknown: str) -> lis
 
 def _windows(release: str, group: GroupStory, unknown: str) -> Windows:
     try:
-        return Windows.of(release, group.settings)
+        return Windows.of(release, group.settings, is_orderly=group.is_orderly)
     except UsageError:
-        return Windows.of(unknown, group.settings)
+        return Windows.of(unknown, group.settings, is_orderly=group.is_orderly)
 
 
 class Membership:
@@ -266,7 +266,9 @@ class Membership:
             ),
         ]
         is_notified = not any(begin_ns <= until_ns and since_ns <= end_ns for begin_ns, end_ns in spells)
-        return self.windows.no_owner_after_a_leave(is_notified=is_notified)
+        was_killed = any(life.killed_ns == since_ns for life in self._group.lives)
+        locked_ns = self.windows.lock_of_another(was_killed=was_killed)
+        return self.windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns
 
     def _disturbs_until(self, fault: FaultRecord) -> float:
         """A broker that forgets a connection after its time tells nobody."""
@@ -294,7 +296,7 @@ class Membership:
     def _after_fault(self, fault: FaultRecord) -> int:
         if _is_short(fault):
             return self.windows.no_owner_after_a_leave()
-        beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues)
+        beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues) + self.windows.lock_of_another()
         is_forgotten = is_of_name_server(fault)
         if fault.kind is FaultKind.KILL or is_forgotten:
             return max(beside_ns, self.windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))

@@ -64,8 +64,9 @@ class Delivery:
     """
     One message in one call of a listener. number: of the delivery of its message in its group, from 0.
 
-    end_ns, result: None if the call never ended. shown: what kind of topic the message names. key: UNIQ_KEY. properties: None if as
-    at the first delivery of its number, or at it if its sender gave it none. is_behind: the call acknowledged only messages before it.
+    end_ns, result: None if the call never ended. suspend_ms: what an orderly listener asked for. shown: what kind of topic the message
+    names. key: UNIQ_KEY. properties: None if as at the first delivery of its number, or at it if its sender gave it none. is_behind: the
+    call acknowledged only messages before it.
     """
 
     member: int
@@ -80,6 +81,7 @@ class Delivery:
     end_ns: int | None
     result: CallResult | None
     delay_level: int | None
+    suspend_ms: int | None = None
     shown: TopicKind = TopicKind.FED
     properties: str | None = None
     key: str | None = None
@@ -285,6 +287,11 @@ class GroupStory:
         left = (life.leave_ns for life in self.lives if life.leave_ns is not None)
         return min((at_ns for at_ns in left if at_ns >= self.fed_until_ns), default=self.watched_until_ns)
 
+    def holds_up(self, delivery: Delivery) -> bool:
+        """True if a delivery failed and its message stays: in order, unless it has failed too often and is sent away."""
+        most = int(self.settings.get("max_reconsume_times", -1))
+        return self.is_orderly and delivery.has_failed and (most == -1 or delivery.times < most)
+
     def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
         """Return the tenures of a queue in the order of their beginnings."""
         return self._tenures.get(queue, ())
@@ -392,6 +399,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     events = list(_rows(trace.table(TableName.OFFSETS, arm)))
     lives = tuple(map(_life, _rows(trace.table(TableName.MEMBERS, arm))))
     entry, own = trace.entry, trace.entry.groups.get(arm)
+    is_orderly = own is not None and own.is_orderly
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     # A round of questions that brought nothing new has no row, but the last one came after the last leave.
@@ -401,7 +409,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         arm,
         lives,
         deliveries,
-        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events, lives)),
+        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events, lives, is_orderly=is_orderly)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None
         if returned is None
@@ -411,7 +419,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         last_ns,
         (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
         {} if own is None else own.settings,
-        own is not None and own.is_orderly,
+        is_orderly,
         own is not None and own.is_broadcasting,
         frozenset(
             queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
@@ -441,6 +449,7 @@ def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
                 end_ns=call["end_ns"],
                 result=None if call["result"] is None else CallResult(call["result"]),
                 delay_level=call["delay_level"],
+                suspend_ms=call["suspend_ms"],
                 shown=TopicKind(row["shown_topic"]),
                 properties=row["properties"],
                 key=row["unique_key"],
@@ -462,28 +471,38 @@ _Work = tuple[int, int, QueueOf]
 
 
 class _Seen:
-    """What a member did with the offset of one queue, in the order of time."""
+    """What a member did with the offset of one queue, in the order of time. forgotten_ns: if it consumes in order, when it forgot it."""
 
-    def __init__(self, events: Iterable[tuple[int, OffsetEvent, int]]) -> None:
+    def __init__(
+        self, events: Iterable[tuple[int, OffsetEvent, int]], forgotten_ns: Iterable[int] | None = None
+    ) -> None:
         self._events = sorted(events)
         self._queries = [each for each in self._events if each[1] is OffsetEvent.QUERY and each[2] >= NO_OFFSET]
+        self._forgotten_ns = None if forgotten_ns is None else sorted(forgotten_ns)
 
     def tenures(self, work: _Work, from_ns: int, until_ns: int | None) -> Iterator[Tenure]:
         """
         Yield the tenures while a queue was seen to be owned; its query comes just before.
 
         An owned set is a look at the client, so that a question may also be seen up to one look later. A member that asks again has
-        given the queue up and taken it again between two looks.
+        given the queue up and taken it again between two looks, but for one that consumes in order and has not forgotten the offset: it
+        begins where it is answered last.
         """
         first = bisect_right(self._queries, from_ns + LOOK_NS, key=_instant)
         last = len(self._queries)
         if until_ns is not None:
             last = bisect_right(self._queries, until_ns - LOOK_NS, key=_instant)
-        again = self._queries[first:last]
-        begins = [from_ns, *map(_instant, again)]
-        asked = [self._queries[first - 1] if first else None, *again]
+        begins = [from_ns]
+        asked: list[tuple[int, OffsetEvent, int] | None] = [self._queries[first - 1] if first else None]
+        for each in self._queries[first:last]:
+            last_query = asked[-1]
+            if self._has_forgotten(begins[-1] if last_query is None else last_query[0], each[0]):
+                begins.append(each[0])
+                asked.append(each)
+            else:
+                asked[-1] = each
         for query, begin_ns, end_ns in zip(asked, begins, [*begins[1:], until_ns], strict=True):
-            low = bisect_left(self._events, begin_ns if query is None else query[0], key=_instant)
+            low = bisect_left(self._events, begin_ns if query is None else min(begin_ns, query[0]), key=_instant)
             high = len(self._events) if end_ns is None else bisect_right(self._events, end_ns, key=_instant)
             meant = self._events[low:high]
             yield Tenure(
@@ -496,19 +515,31 @@ class _Seen:
                 is_repaired=any(what is OffsetEvent.FREEZE for _, what, _ in meant),
             )
 
+    def _has_forgotten(self, since_ns: int, at_ns: int) -> bool:
+        times = self._forgotten_ns
+        return times is None or bisect_right(times, at_ns) > bisect_right(times, since_ns)
+
+
+def _work(row: Mapping[str, Any]) -> _Work:
+    return row["member"], row["incarnation"], _queue(row)
+
 
 def _instant(event: tuple[int, OffsetEvent, int]) -> int:
     return event[0]
 
 
 def _tenures(
-    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life]
+    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life], *, is_orderly: bool
 ) -> Iterator[Tenure]:
     """Yield tenures as the sets of owned queues change."""
     rows = [row for row in events if row["value"] is not None]
-    by_work = _grouped(rows, lambda row: (row["member"], row["incarnation"], _queue(row)))
+    by_work = _grouped(rows, _work)
+    forgotten = _grouped([row for row in events if row["what"] == OffsetEvent.FORGET], _work)
     seen = {
-        work: _Seen((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own)
+        work: _Seen(
+            ((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own),
+            [row["at_ns"] for row in forgotten.get(work, ())] if is_orderly else None,
+        )
         for work, own in by_work.items()
     }
     killed = {(life.member, life.incarnation): life.killed_ns for life in lives}

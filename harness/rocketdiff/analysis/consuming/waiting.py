@@ -126,11 +126,12 @@ class Waiting:
         windows = self._windows
         since_ns = max((at_ns for at_ns in self._group.changes_ns if at_ns < self._until_ns), default=0)
         is_notified = not self._faults
-        ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified)]
+        locked_ns = windows.lock_of_another(was_killed=any(life.killed_ns is not None for life in self._group.lives))
+        ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns]
         ends += [at_ns + windows.no_owner_after_a_leave(is_notified=False) for at_ns in self._woken()]
         for fault in self._faults:
             healed_ns = fault.healed_ns or 0
-            ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues))
+            ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues) + locked_ns)
             is_forgotten = is_of_name_server(fault)
             if fault.kind is FaultKind.KILL or is_forgotten:
                 ends.append(healed_ns + windows.no_owner_after_a_lost_route(is_forgotten=is_forgotten))

@@ -100,7 +100,7 @@ BEHAVIOURS = {
         Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
         Behaviour("F2", "consuming: allocation of queues", ("allocation", "takeover-time")),
         Behaviour("F3", "consuming: clustering and broadcasting", ("delivered",)),
-        _later("F4", "consuming: order"),
+        Behaviour("F4", "consuming: order", ("delivery-order",)),
         Behaviour("F5", "consuming: retries", ("retries",)),
         _later("F6", "consuming: backlog"),
         _later("F7", "consuming: reading from a slave"),

@@ -207,6 +207,13 @@ CHECKS = {
             role=ClientRole.CONSUMER,
         ),
         Check(
+            "delivery-order",
+            "An orderly group consumes each queue in order, one call at a time, by the member that has locked it.",
+            Concern.MESSAGES,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "retries",
             "A message whose listener failed comes back once, after its delay, and counts its failures.",
             Concern.MESSAGES,

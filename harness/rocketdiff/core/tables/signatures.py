@@ -370,6 +370,29 @@ LEFT_OUT = Signature(
 AFTER_GIVING_UP = Signature(
     "redelivery.after-giving-up", "redelivery", "a member of {subject} delivers messages of a queue it has given up"
 )
+PARALLEL_CALLS = Signature(
+    "delivery-order.parallel-calls",
+    "delivery-order",
+    "a member of {subject} calls its listener twice at once for a queue",
+)
+TWO_MEMBERS_IN_TURN = Signature(
+    "delivery-order.two-owners", "delivery-order", "two members of {subject} consume a queue in turn"
+)
+LOCK_NOT_AWAITED = Signature(
+    "delivery-order.lock-not-awaited",
+    "delivery-order",
+    "a member of {subject} consumes a queue that is still locked for a killed one",
+)
+OVERTAKEN = Signature(
+    "delivery-order.overtaken",
+    "delivery-order",
+    "a member of {subject} delivers a message before an earlier one of its queue",
+)
+REPEATED = Signature(
+    "delivery-order.repeated",
+    "delivery-order",
+    "a member of {subject} repeats a message that did not fail, or too soon, or too often",
+)
 UNFINISHED_COMMITTED = Signature(
     "offsets.unfinished-committed", "offsets", "{subject} commits an offset above a message that it has not finished"
 )

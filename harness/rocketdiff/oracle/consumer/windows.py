@@ -13,6 +13,13 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketmq_reference.dialects import consumer_rules_of
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
+from rocketmq_reference.rules.consumer.orderly import (
+    GIVE_UP_WAIT_MS,
+    GIVE_UP_WAIT_SINCE_5_2_0_MS,
+    REFUSED_MS,
+    UNLOCK_DELAY_MS,
+)
+from rocketmq_reference.rules.consumer.settings import LOCK_RENEWAL_MS
 
 MARGIN_NS = 5 * NS_PER_S
 """What a busy machine may add to a rule's longest time; one that stalls for longer makes the case invalid (``awake-*``)."""
@@ -39,8 +46,16 @@ FORGOTTEN_NS = 130 * NS_PER_S
 REGISTERS_NS = 30 * NS_PER_S
 """A broker registers every 30 s (registerNameServerPeriod); no route has it from the end of its connection until then."""
 
+NEVER_NS = 1 << 60
+
 RECONNECT_NS = NS_PER_S
 """From a resume or restart to the heartbeat on a new connection, where a release sends one."""
+
+BROKER_LOCK_NS = 60 * NS_PER_S
+"""A broker keeps the lock of a queue for so long since it was renewed (RebalanceLockManager)."""
+
+LOCK_ASKED_NS = NS_PER_S + REFUSED_MS * NS_PER_MS
+"""A run without a lock asks for it again: timeout of the question, and the wait after a refusal."""
 
 _DEFAULT_MS = {
     "heartbeat_broker_interval_ms": 30_000,
@@ -64,10 +79,12 @@ class Windows:
     round_ns: int
     pull_failure_ns: int
     round_min_ns: int
+    is_orderly: bool = False
+    renewal_ns: int = LOCK_RENEWAL_MS * NS_PER_MS
 
     @classmethod
-    def of(cls, release: str, settings: Mapping[str, int | str]) -> Self:
-        """settings: those that the scenario names. Raises UsageError for a release without rules."""
+    def of(cls, release: str, settings: Mapping[str, int | str], *, is_orderly: bool = False) -> Self:
+        """settings: those that the scenario names. is_orderly: the group consumes in order. Raises UsageError for a release without rules."""
         try:
             rules = consumer_rules_of(release)
         except ValueError as error:
@@ -84,6 +101,8 @@ class Windows:
             round_ns,
             ns("pull_time_delay_when_exception_ms", rules.pull_failure_delay_ms),
             ns("rebalance_min_interval_ms", rules.round_min_interval_ms) if rules.round_min_interval_ms else 0,
+            is_orderly,
+            ns("lock_interval_ms", LOCK_RENEWAL_MS),
         )
 
     @classmethod
@@ -97,6 +116,9 @@ class Windows:
                 round_min_interval_ms=max(first.rules.round_min_interval_ms, each.rules.round_min_interval_ms),
                 pull_failure_delay_ms=max(first.rules.pull_failure_delay_ms, each.rules.pull_failure_delay_ms),
                 beats_on_connect=first.rules.beats_on_connect and each.rules.beats_on_connect,
+                new_queue_is_locked=first.rules.new_queue_is_locked and each.rules.new_queue_is_locked,
+                refused_lock_delay_ms=min(first.rules.refused_lock_delay_ms, each.rules.refused_lock_delay_ms),
+                unlocks_at_once=first.rules.unlocks_at_once and each.rules.unlocks_at_once,
             )
             first = cls(
                 rules,
@@ -105,6 +127,8 @@ class Windows:
                 max(first.round_ns, each.round_ns),
                 max(first.pull_failure_ns, each.pull_failure_ns),
                 max(first.round_min_ns, each.round_min_ns),
+                first.is_orderly,
+                first.renewal_ns,
             )
         return first
 
@@ -117,9 +141,42 @@ class Windows:
         """
         From a member's taking a queue to its first messages.
 
-        The first pull may come before the heartbeat with the new subscription: it is then refused (code 25) and made again.
+        The first pull may come before the heartbeat with the new subscription: it is then refused (code 25) and made again. In order,
+        up to 4.9.4, the pull waits for the next renewal of the locks.
         """
-        return self.rules.first_pull_delay_ms * NS_PER_MS + self.pull_failure_ns
+        first_ns = self.rules.first_pull_delay_ms * NS_PER_MS + self.pull_failure_ns
+        waits_for_renewal = self.is_orderly and not self.rules.new_queue_is_locked
+        return first_ns + self.renewal_ns + self.pull_failure_ns if waits_for_renewal else first_ns
+
+    def lock_of_another(self, *, was_killed: bool = False) -> int:
+        """
+        From the end of another member's work on a queue to its lock for the next one; 0 if there are no locks.
+
+        Up to 5.1.4 a queue with messages is unlocked 20 s after it was given up. was_killed: nobody unlocks, and the lock runs out.
+        A refused lock is asked for again in a round.
+        """
+        if not self.is_orderly:
+            return 0
+        again_ms = self.rules.refused_lock_delay_ms
+        again_ns = max(again_ms * NS_PER_MS, self.round_min_ns) if again_ms else self.round_ns
+        if was_killed:
+            return BROKER_LOCK_NS + again_ns
+        given_up_ms = GIVE_UP_WAIT_SINCE_5_2_0_MS if self.rules.unlocks_at_once else GIVE_UP_WAIT_MS + UNLOCK_DELAY_MS
+        return given_up_ms * NS_PER_MS + again_ns
+
+    def lock_of_a_killed_member(self) -> int:
+        """From the death of a member to the end of its locks, at the least: it renewed them one period before."""
+        return BROKER_LOCK_NS - self.renewal_ns
+
+    def call_outlasts_lock(self) -> int:
+        """
+        From the beginning of a call to the next member's work on its queue, at the least, if the call has not ended.
+
+        From 5.2.0 a queue whose lock is old is given up beside it; from 5.0.0 on the lock of one that is being given up runs out.
+        """
+        if self.rules.unlocks_at_once:
+            return GIVE_UP_WAIT_SINCE_5_2_0_MS * NS_PER_MS
+        return NEVER_NS if self.rules.renews_dropped_queues else self.lock_of_a_killed_member()
 
     def no_owner_after_a_leave(self, *, is_notified: bool = True) -> int:
         """From a clean leave, or a kill, of a member to the next member's first pull. is_notified: no broker was down."""
@@ -163,7 +220,8 @@ class Windows:
 
     def broker_was_down(self, down_ns: int, *, was_killed: bool, may_have_closed: bool) -> int:
         """From the heal of a queue's broker to its messages, for a member that kept the queue."""
+        locked_ns = LOCK_ASKED_NS if self.is_orderly else 0
         if was_killed:
-            return self.dead_master()
+            return self.dead_master() + locked_ns
         kept_ns = self.kept_connection(down_ns)
-        return max(kept_ns, self.closed_connection()) if may_have_closed else kept_ns
+        return locked_ns + (max(kept_ns, self.closed_connection()) if may_have_closed else kept_ns)

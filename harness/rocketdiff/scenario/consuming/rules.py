@@ -34,6 +34,9 @@ FIRST_RETRY_LEVEL = 3
 OF_BROADCASTING = "delivered"
 """The check that judges each member by itself; the others compare members that share their queues and offsets."""
 
+IN_ORDER, OF_FAILED = "delivery-order", "retries"
+"""The checks of failed messages: in order they hold their queue up, else they come back from the retry topic."""
+
 _ORDERLY_ONLY = (ListenerOutcome.COMMIT, ListenerOutcome.ROLLBACK)
 
 Flaw = tuple[Location, str, str, str]
@@ -77,6 +80,10 @@ def _of_listener(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     if least > most:
         hint = "a client does not start with more; set both"
         yield ("consumers", "settings", "consume_thread_min"), f"at most consume_thread_max: {most}", str(least), hint
+    if not is_orderly and IN_ORDER in file.checks:
+        yield ("checks",), f"listener: orderly for {IN_ORDER}", consumers.listener, "leave the check out"
+    if is_orderly and OF_FAILED in file.checks:
+        yield ("checks",), f"listener: concurrent for {OF_FAILED}", consumers.listener, f"ask for {IN_ORDER}"
     for number, rule in enumerate(consumers.rules):
         place = ("consumers", "rules", number)
         if rule.offset >= rule.every:

@@ -63,8 +63,8 @@ CONSUMER_SINCE = "4.2.0"
 """First release whose consumers the reference imitates."""
 
 CONSUMER_CLAIMS = (
-    *(ListenerKind.CONCURRENT.value, *(model.value for model in MessageModel)),
-    *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
+    *(*(kind.value for kind in ListenerKind), *(model.value for model in MessageModel)),
+    *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
 )
 """What a member of the reference can do; it also reports all records."""
 
@@ -76,7 +76,7 @@ def consumes(release: str) -> bool:
 
 
 def has_group(release: str, demand: GroupDemand) -> bool:
-    """True for concurrent listeners, from CONSUMER_SINCE on."""
+    """True from CONSUMER_SINCE on."""
     return consumes(release) and set(demand.capabilities) <= set(CONSUMER_CLAIMS)
 
 

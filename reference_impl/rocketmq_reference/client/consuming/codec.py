@@ -1,5 +1,6 @@
 """Interface for making the requests of a consumer and reading their answers."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from rocketmq_reference.client.codec import Answer_contra, Request_co
@@ -33,5 +34,17 @@ class ConsumeCodec(Protocol[Request_co, Answer_contra]):
     def read_pull(self, answer: Answer_contra) -> PullAnswer: ...
 
     def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Request_co: ...
+
+    def expect_success(self, answer: Answer_contra) -> object: ...
+
+
+class LockCodec(Protocol[Request_co, Answer_contra]):
+    """Requests for the locks of queues of one broker; every read_* and expect_success raise MQBrokerException for an error answer."""
+
+    def lock(self, queues: Iterable[TopicQueue]) -> Request_co: ...
+
+    def unlock(self, queues: Iterable[TopicQueue]) -> Request_co: ...
+
+    def read_locked(self, answer: Answer_contra) -> set[TopicQueue]: ...
 
     def expect_success(self, answer: Answer_contra) -> object: ...

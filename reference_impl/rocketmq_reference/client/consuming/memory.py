@@ -53,13 +53,14 @@ class ConsumerMemory:
     The memory of one member; a Role of its client.
 
     queues: readable queues of each subscribed topic. process: the queues that it works on. brokers: the broker id that a queue's
-    last answer suggested.
+    last answer suggested. is_orderly: it consumes each queue in order.
     """
 
     __slots__ = (
         "brokers",
         "client_id",
         "group",
+        "is_orderly",
         "observer",
         "offsets",
         "process",
@@ -70,13 +71,21 @@ class ConsumerMemory:
     )
 
     def __init__(
-        self, group: str, client_id: str, rules: ConsumerRules, settings: ConsumeSettings, observer: Observer | None
+        self,
+        group: str,
+        client_id: str,
+        rules: ConsumerRules,
+        settings: ConsumeSettings,
+        observer: Observer | None,
+        *,
+        is_orderly: bool = False,
     ) -> None:
         self.group = group
         self.client_id = client_id
         self.rules = rules
         self.settings = settings
         self.observer = observer
+        self.is_orderly = is_orderly
         self.subscriptions: dict[str, Subscription] = {}
         self.queues: dict[str, tuple[Queue, ...]] = {}
         self.process: dict[TopicQueue, ProcessQueue[StoredMessage]] = {}

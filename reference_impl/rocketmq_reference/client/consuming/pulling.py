@@ -8,7 +8,7 @@ from rocketmq_reference.client.codec import FAILURES, AsyncEnd
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
-from rocketmq_reference.client.effects import Body, Host, Worker
+from rocketmq_reference.client.effects import Body, Host, Running, Worker
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
@@ -28,11 +28,12 @@ Deliver = Callable[[TopicQueue, ProcessQueue[StoredMessage], Sequence[StoredMess
 
 @dataclass(slots=True)
 class PullRequest:
-    """The one request of a queue that is under way or waits for its turn."""
+    """The one request of a queue that is under way or waits for its turn. was_locked: in order, its first offset is known."""
 
     of: TopicQueue
     queue: ProcessQueue[StoredMessage]
     next_offset: int
+    was_locked: bool = False
 
 
 class Pulling:
@@ -89,8 +90,11 @@ class Pulling:
         if queue.is_dropped or self.is_stopped:
             return
         queue.last_pull_ms = self._host.now_ms
-        if rules.is_held_back(queue, memory.settings):
+        if rules.is_held_back(queue, memory.settings, is_orderly=memory.is_orderly):
             self._later(request, rules.FLOW_CONTROL_MS)
+            return
+        if memory.is_orderly and not (yield from self._is_ready(request)):
+            self._failed(request, None)
             return
         try:
             broker_id = memory.brokers.get(request.of, MASTER_ID)
@@ -106,6 +110,20 @@ class Pulling:
             )
         except FAILURES:
             self._failed(request, None)
+
+    def _is_ready(self, request: PullRequest) -> Running[bool]:
+        """Ask for the first offset again when the broker has locked the queue; False without the lock, or without the offset."""
+        if not request.queue.is_locked:
+            return False
+        if not request.was_locked:
+            try:
+                request.next_offset = yield from self._committing.first_offset(request.of)
+            except FAILURES:
+                if not self._memory.rules.pulls_without_offset:
+                    return False
+                request.next_offset = -1
+            request.was_locked = True
+        return True
 
     def _failed(self, request: PullRequest, code: int | None) -> None:
         self._later(request, rules.delay_after_failure_ms(code, self._memory.rules, self._memory.settings))

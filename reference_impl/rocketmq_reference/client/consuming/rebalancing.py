@@ -9,6 +9,7 @@ from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
@@ -32,7 +33,7 @@ class Rebalancing:
     The member's rounds.
 
     strategy: divides queues among members. on_new: gets each queue that the member begins to work on, with its first offset,
-    after a round of its topic.
+    after a round of its topic. in_order: locks and unlocks queues, if they are consumed in order.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Rebalancing:
         tape: Tape,
         api_timeout_ms: int,
         on_new: Callable[[TopicQueue, ProcessQueue[StoredMessage], int], None],
+        in_order: Orderly | None = None,
     ) -> None:
         self._memory = memory
         self._host = host
@@ -60,6 +62,8 @@ class Rebalancing:
         self._tape = tape
         self._api_timeout_ms = api_timeout_ms
         self._on_new = on_new
+        self._in_order = in_order
+        self._delays = None if in_order is None else host.worker("later-rounds")
         self._signal = Signal()
         self._is_notified = False
         self._is_stopped = False
@@ -76,14 +80,23 @@ class Rebalancing:
         self._is_stopped = True
         self._host.give(self._signal)
 
-    def give_up(self, of: TopicQueue) -> Body:
-        """Stop working on a queue: commit its offset, then forget it (removeUnnecessaryMessageQueue)."""
-        if of in self._memory.process:
-            self._memory.stop_working_on(self._memory.process[of])
+    def give_up(self, of: TopicQueue) -> Running[bool]:
+        """
+        Stop working on a queue: commit its offset, then forget it (removeUnnecessaryMessageQueue).
+
+        False if it stays in the table, because it is consumed in order and its listener has not returned.
+        """
+        queue = self._memory.process.get(of)
+        if queue is not None:
+            self._memory.stop_working_on(queue)
         yield from self._committing.commit(of)
-        self._committing.forget(of)
+        if queue is None or self._in_order is None or self._memory.settings.is_broadcasting:
+            self._committing.forget(of)
+        elif not (yield from self._in_order.give_up(of, queue)):
+            return False
         if of in self._memory.process:
             self._memory.drop(of)
+        return True
 
     def _run(self, _own: Thread) -> Body:
         rounds = Rounds(self._memory.rules, self._memory.settings, self._host.now_ms)
@@ -170,22 +183,34 @@ class Rebalancing:
         memory, changed = self._memory, False
         for of, queue in [item for item in memory.process.items() if item[0].topic == topic]:
             if of.queue not in share or queue.is_pull_expired(self._host.now_ms):
-                yield from self.give_up(of)
-                changed = True
+                changed |= yield from self.give_up(of)
         begun: list[tuple[TopicQueue, ProcessQueue[StoredMessage], int]] = []
+        is_refused = False
         for of in (TopicQueue(topic, queue) for queue in share):
             if of in memory.process:
+                continue
+            if not (yield from self._is_locked(of)):
+                is_refused = True
                 continue
             self._committing.forget(of)
             try:
                 offset = yield from self._committing.first_offset(of)
             except FAILURES:
                 continue  # its next round tries again
-            memory.take(of, queue := ProcessQueue(self._host.now_ms))
-            begun.append((of, queue, offset))
+            new: ProcessQueue[StoredMessage] = ProcessQueue(self._host.now_ms)
+            begun.append((of, new, offset))
+            new.is_locked = memory.rules.new_queue_is_locked
+            memory.take(of, new)
+        if is_refused and memory.rules.refused_lock_delay_ms and self._delays is not None:
+            self._delays.schedule(self._host.now_ms + memory.rules.refused_lock_delay_ms, lambda _own: self.wake())
         for of, queue, offset in begun:
             self._on_new(of, queue, offset)
         return changed or bool(begun)
+
+    def _is_locked(self, of: TopicQueue) -> Running[bool]:
+        """True if the queue needs no lock, or the broker has locked it for the member."""
+        is_free = self._memory.settings.is_broadcasting and not self._memory.rules.locks_to_broadcast
+        return self._in_order is None or is_free or (yield from self._in_order.lock(of))
 
     def _announce(self, topic: str) -> Body:
         """Tell every broker that the member's queues have changed: a new version, and heartbeats (messageQueueChanged)."""

@@ -29,6 +29,13 @@ class ConsumerRules:
     group has no offset; else that is an error, and the queue is not taken.
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
+
+    Of queues that are consumed in order. new_queue_is_locked: a new queue counts as locked, since the broker has locked it; else it waits
+    for the next renewal. refused_lock_delay_ms: from a refused lock to a round; 0: the next one in turn. pulls_without_offset: a
+    first offset that cannot be asked for becomes −1, which the broker refuses; else the pull is put off. renews_dropped_queues: the locks
+    of queues that are being given up too. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
+    later. locks_to_broadcast: a broadcasting member locks too. resend_counts_itself: a message that has failed too often is sent
+    with one reconsume time more. resend_keeps_origin_id: with its first id.
     """
 
     first_pull_delay_ms: int
@@ -52,3 +59,11 @@ class ConsumerRules:
     announces_changes: bool
     understands_no_offset: bool
     local_offsets_are_merged: bool
+    new_queue_is_locked: bool
+    refused_lock_delay_ms: int
+    pulls_without_offset: bool
+    renews_dropped_queues: bool
+    unlocks_at_once: bool
+    locks_to_broadcast: bool
+    resend_counts_itself: bool
+    resend_keeps_origin_id: bool

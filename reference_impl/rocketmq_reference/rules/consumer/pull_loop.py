@@ -16,12 +16,16 @@ _FLOW_CONTROL = 215
 _MIB = 1024 * 1024
 
 
-def is_held_back(queue: ProcessQueue[Any], settings: ConsumeSettings) -> bool:
-    """True if the member has as many messages as it may, and pulls again after FLOW_CONTROL_MS; every limit is strict."""
+def is_held_back(queue: ProcessQueue[Any], settings: ConsumeSettings, *, is_orderly: bool = False) -> bool:
+    """
+    True if the member has as many messages as it may, and pulls again after FLOW_CONTROL_MS; every limit is strict.
+
+    A queue that is consumed in order has no limit of its span.
+    """
     return (
         len(queue) > settings.pull_threshold_for_queue
         or queue.bytes // _MIB > settings.pull_threshold_size_for_queue_mib
-        or queue.span > settings.consume_concurrently_max_span
+        or (not is_orderly and queue.span > settings.consume_concurrently_max_span)
     )
 
 

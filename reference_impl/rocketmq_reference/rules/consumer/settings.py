@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+LOCK_RENEWAL_MS = 20_000
+"""Default of the period in which a member that consumes in order renews its locks."""
+
 
 class ConsumeFromWhere(StrEnum):
     """Where a group without an offset begins, as heartbeats name it (ConsumeFromWhere)."""
@@ -23,8 +26,8 @@ class ConsumeSettings:
     """
     Defaults of DefaultMQPushConsumer; times in milliseconds.
 
-    max_reconsume_times: −1 for the default, 16. rebalance_wait_interval_ms, rebalance_min_interval_ms: system properties there
-    (rocketmq.client.rebalance.waitInterval, minInterval). None: the release's own; a release without the setting ignores it.
+    max_reconsume_times: −1 for the default: 16, in order no limit. rebalance_wait_interval_ms, rebalance_min_interval_ms, lock_interval_ms, lock_max_live_time_ms: system
+    properties there (rocketmq.client.rebalance.waitInterval …). None: the release's own; a release without the setting ignores it.
     """
 
     message_model: MessageModel = MessageModel.CLUSTERING
@@ -37,10 +40,13 @@ class ConsumeSettings:
     pull_threshold_size_for_queue_mib: int = 100
     consume_concurrently_max_span: int = 2_000
     max_reconsume_times: int = -1
+    suspend_current_queue_time_ms: int = 1_000
     pull_time_delay_when_exception_ms: int | None = None
     persist_consumer_offset_interval_ms: int = 5_000
     rebalance_wait_interval_ms: int = 20_000
     rebalance_min_interval_ms: int | None = None
+    lock_interval_ms: int = LOCK_RENEWAL_MS
+    lock_max_live_time_ms: int = 30_000
 
     @property
     def is_broadcasting(self) -> bool:

@@ -4,6 +4,7 @@ from rocketdiff.analysis.consuming.checks import (
     allocation,
     consumption,
     delivered,
+    delivery_order,
     offsets,
     pulling,
     redelivery,
@@ -16,6 +17,7 @@ from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 CONSUMING_CODES: tuple[GroupCheck, ...] = (
     delivered.CODE,
     redelivery.CODE,
+    delivery_order.CODE,
     retries.CODE,
     offsets.CODE,
     allocation.CODE,

@@ -66,6 +66,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         expected = Expected(membership, topic)
         windows = membership.windows
         equal_ns = windows.no_owner_after_a_leave() + windows.first_delivery() + burst_ns(story)
+        killed = any(life.killed_ns is not None for life in group.lives)
+        equal_ns += windows.lock_of_another(was_killed=killed)
         for number, spell in enumerate(_spells(story, group)):
             before, after = expected.at(spell.from_ns - 1), expected.at(spell.last_ns)
             moved = {queue: life for queue, life in after.items() if before and before.get(queue) != life}

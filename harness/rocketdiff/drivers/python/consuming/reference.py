@@ -39,11 +39,13 @@ from rocketmq_reference.rules.consumer import settings as rules
 from rocketmq_reference.rules.consumer.allocation import AllocationError, averagely, nearby
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
 _CLAIMS = (
-    *(ListenerKind.CONCURRENT.value, *(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS, CONTENT),
-    *(LISTENER + what for what in ("later", "level", "throw", "null", "ack-index")),
+    *(kind.value for kind in ListenerKind),
+    *(*(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS, CONTENT),
+    *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
 )
 
 _NAMES = {
@@ -54,6 +56,13 @@ _NAMES = {
 }
 
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
+
+_STATUS = {
+    ListenerOutcome.NULL: None,
+    ListenerOutcome.LATER: OrderlyStatus.SUSPEND,
+    ListenerOutcome.ROLLBACK: OrderlyStatus.ROLLBACK,
+    ListenerOutcome.COMMIT: OrderlyStatus.COMMIT,
+}
 
 _OF_A_DELIVERY = frozenset({"MIN_OFFSET", "MAX_OFFSET", "CONSUME_START_TIME"})
 """Properties that a client sets anew at each delivery."""
@@ -137,14 +146,16 @@ class ReferenceMember:
         self._setup, self._rules = setup, rules
         self._incarnation, self._reports, self._reader = incarnation, reports, reader
         self._settings = settings_of(setup)
+        is_orderly = setup.listener is ListenerKind.ORDERLY
         self.consumer = PushConsumer(
             setup.name_servers,
             setup.group,
             release,
-            self._consume,
+            self._consume_in_order if is_orderly else self._consume,
             self._settings,
             self,
             access=access_of(setup),
+            is_orderly=is_orderly,
         )
         self.consumer.subscribe(setup.topic, setup.expression or "*")
         defect(self.consumer)
@@ -170,6 +181,14 @@ class ReferenceMember:
     def _consume(
         self, messages: Sequence[StoredMessage], of: TopicQueue, context: ConsumeContext, /
     ) -> ConsumeStatus | None:
+        return _returned(self._work(messages, of), context)
+
+    def _consume_in_order(
+        self, messages: Sequence[StoredMessage], of: TopicQueue, context: OrderlyContext, /
+    ) -> OrderlyStatus | None:
+        return _returned_in_order(self._work(messages, of), context)
+
+    def _work(self, messages: Sequence[StoredMessage], of: TopicQueue) -> CallEnd:
         at_ns = time.monotonic_ns()
         read = [self._reader.read(message, of.topic) for message in messages]
         call = self._reports.received(self._incarnation, at_ns, _place(of), read)
@@ -177,7 +196,7 @@ class ReferenceMember:
         if end.work_ms:
             time.sleep(end.work_ms / 1_000)
         self._reports.consumed(call, end)
-        return _returned(end, context)
+        return end
 
 
 def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:
@@ -194,6 +213,14 @@ def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:
             return ConsumeStatus.RECONSUME_LATER
         case _:
             return ConsumeStatus.CONSUME_SUCCESS
+
+
+def _returned_in_order(end: CallEnd, context: OrderlyContext) -> OrderlyStatus | None:
+    if end.suspend_ms is not None:
+        context.suspend_ms = end.suspend_ms
+    if end.outcome is ListenerOutcome.THROW:
+        raise ScriptedError("the script asks for it")
+    return _STATUS.get(end.outcome, OrderlyStatus.SUCCESS)
 
 
 def _place(of: TopicQueue) -> tuple[str, str, int]:

@@ -88,8 +88,8 @@ class Reports:
         with self._changed:
             self._open_calls -= 1
             self._changed.notify_all()
-            level, index = end.delay_level, end.ack_index
-            self._speak(Consumed(call, time.monotonic_ns(), end.result, delay_level=level, ack_index=index))
+            context = {"delay_level": end.delay_level, "suspend_ms": end.suspend_ms, "ack_index": end.ack_index}
+            self._speak(Consumed(call, time.monotonic_ns(), end.result, **context))
 
     def await_calls(self) -> int:
         """Wait until every call has ended; return how many there were."""

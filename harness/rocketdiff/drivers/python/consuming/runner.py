@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from rocketdiff.core.consuming.plan import ListenerRule, MessageModel
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerRule, MessageModel
 from rocketdiff.core.records.consuming import Joined, Left
 from rocketdiff.core.records.session import Done
 from rocketdiff.core.tables.roles import ClientRole
@@ -137,6 +137,7 @@ class ConsumingRunner:
             group=setup.warm_group,
             instance=f"{setup.instance}-warm",
             settings={"consume_from_where": "first"},
+            listener=ListenerKind.CONCURRENT,
             model=MessageModel.CLUSTERING,
         )
         member = ReferenceMember(self._release, warm, (), 1, Reports(count), MessageReader(warm))

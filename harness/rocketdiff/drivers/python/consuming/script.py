@@ -26,6 +26,7 @@ class CallEnd:
     work_ms: int
     delay_level: int | None = None
     ack_index: int | None = None
+    suspend_ms: int | None = None
 
     @property
     def result(self) -> CallResult:
@@ -45,7 +46,7 @@ def end_of(messages: Sequence[DeliveredMessage], rules: Sequence[ListenerRule], 
     ack_index = None
     if heaviest.outcome is ListenerOutcome.ACK_INDEX:
         ack_index = next(place for place, rule in enumerate(applied) if rule and rule.outcome is heaviest.outcome) - 1
-    return CallEnd(heaviest.outcome, worked_ms, heaviest.delay_level, ack_index)
+    return CallEnd(heaviest.outcome, worked_ms, heaviest.delay_level, ack_index, heaviest.suspend_ms)
 
 
 def _rule_of(message: DeliveredMessage, rules: Sequence[ListenerRule]) -> ListenerRule | None:
