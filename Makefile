@@ -72,8 +72,8 @@ bench: $(READY) ## Measure cluster start, sends per second of each client, and t
 faithful: $(READY) ## Run random scenarios with the classes of real releases against themselves: any divergence is a false alarm
 	@$(BIN)/python -m maintenance.faithful $(ARGS)
 
-calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (about an hour; resumes), into fixtures/calibration.json
-	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
+calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (about an hour; resumes), into fixtures; ARGS="--role consumer"
+	@$(BIN)/rocketdiff calibrate --write fixtures $(ARGS)
 
 sensitivity: $(READY) ## Measure which defective clients the suites quick and full find, into fixtures/sensitivity.json
 	@$(BIN)/python -m maintenance.sensitivity --write fixtures/sensitivity.json $(ARGS)

@@ -7,10 +7,19 @@ import msgspec
 from rocketdiff.calibration.plan import CASES_A_RUN, control_case
 from rocketdiff.core.run_info import Machine, RunInfo
 from rocketdiff.core.tables.fault import fault_counts
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.report.document import Document, decode, encode
 from rocketdiff.report.formats.html import render as render_page
 from rocketdiff.report.formats.markdown import render as render_markdown
-from rocketdiff.report.words.gate_rates import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
+from rocketdiff.report.words.gate_rates import (
+    MEASURED_FAULTS,
+    MEASURED_TOPOLOGIES,
+    UNKNOWN,
+    UNKNOWN_OF_CONSUMERS,
+    caveats,
+    trust_briefly,
+    trust_lines,
+)
 from rocketdiff.verdict.calibration import Alarm, Calibration, CheckRate, ClientRate, Controls, Found, ModeRate, Rate
 
 QUIET = Controls(
@@ -187,11 +196,30 @@ def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) ->
 
 
 def test_measured_checks_are_those_of_control_cases() -> None:
-    """Topologies and faults that count as measured occur in the control scenarios."""
-    scenarios = [control_case(seed, number).case.scenario for seed in range(3) for number in range(1, CASES_A_RUN + 1)]
-    assert {scenario.topology for scenario in scenarios} == MEASURED_TOPOLOGIES
-    hit = (fault_counts(scenario.faults) for scenario in scenarios)
-    assert {name for counts in hit for name, count in counts.items() if count} >= MEASURED_FAULTS
+    """Topologies and faults that count as measured occur in the control scenarios of their role."""
+    for role, measured in MEASURED_FAULTS.items():
+        numbers = range(1, CASES_A_RUN[role] + 1)
+        scenarios = [control_case(seed, number, role).case.scenario for seed in range(3) for number in numbers]
+        assert {scenario.topology for scenario in scenarios} == MEASURED_TOPOLOGIES
+        hit = (fault_counts(scenario.faults) for scenario in scenarios)
+        assert {name for counts in hit for name, count in counts.items() if count} >= measured
+
+
+def test_each_role_of_a_run_has_its_own_rates(document: Document) -> None:
+    """A run about both roles states both rates, and that one is unknown; a role without cases has none."""
+    first, *others = on_two_masters(document).run.cases
+    run = replace(document.run, cases=(replace(first, role=ClientRole.CONSUMER), *others))
+    both = msgspec.structs.replace(document, run=run, calibration=calibration_for(document))
+    assert UNKNOWN_OF_CONSUMERS in trust_lines(both)
+    groups = replace(QUIET, modes=(), alarms_per_case=Rate.of(1, 150))
+    known = replace(calibration_for(document, groups), role=ClientRole.CONSUMER)
+    both = msgspec.structs.replace(both, consumer_calibration=known)
+    assert "False alarms of this gate about consumers: 1 in 150" in trust_briefly(both)
+    assert "By client: java beside java 0 in 155, python beside python 0 in 145" in trust_lines(both)
+    alone = replace(document.run, cases=(replace(first, role=ClientRole.CONSUMER),))
+    only = msgspec.structs.replace(both, run=alone, calibration=None)
+    assert UNKNOWN not in trust_lines(only)
+    assert "Consumers: by check and by client" in render_page(only)
 
 
 def test_every_format_shows_the_calibration(document: Document) -> None:

@@ -14,6 +14,7 @@ from rocketdiff.cluster.external import cluster_file, undo_log
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging import gate_rates, ledgers
 from rocketdiff.judging.run_info import describe
 from rocketdiff.report.document import build, encode
@@ -94,7 +95,13 @@ def kinds() -> tuple[Kind, ...]:
         Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, cluster_file.read),
         Kind("campaign file", "c.yaml", tuple(campaigns), mutated_yaml, file_format.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
-        Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
+        Kind(
+            "calibration",
+            "c.json",
+            (resource(gate_rates.FILES[ClientRole.PRODUCER]).read_text(),),
+            mutated_json,
+            _calibration,
+        ),
         Kind("report.json", "report.json", (_report(),), mutated_json, load_document),
         Kind("run.json", "run.json", (run,), mutated_json, lambda path: RunDirectory.open(path.parent)),
         Kind("journal", "01-baseline.ndjson", (JOURNAL,), mutated_json, read_arm_journal),

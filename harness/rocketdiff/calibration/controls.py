@@ -24,6 +24,7 @@ from rocketdiff.cluster.start import own_backend_named
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.files import require_folder
 from rocketdiff.core.spark_master import WITHOUT_SPARK
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import encode, source_digest
 from rocketdiff.judging.judging_code import judging_digest
@@ -61,6 +62,7 @@ class CalibrationRequest:
     server_release: str
     backend: str = DEFAULT_BACKEND
     keep: bool = False
+    role: ClientRole = ClientRole.PRODUCER
 
     @property
     def servers(self) -> Backend:
@@ -77,7 +79,9 @@ def require_possible(request: CalibrationRequest) -> None:
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:
     """The journal in the request's folder, created or resumed."""
     machine = this_machine(f"JDK {find_java().version}")
-    header = JournalHeader(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
+    header = JournalHeader(
+        request.seed, request.server_release, request.backend, __version__, machine, plan_digest(), request.role
+    )
     return CalibrationJournal.open(request.out.resolve(), header)
 
 
@@ -91,7 +95,7 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, print
     done = {outcome.number for outcome in journal.cases}
     judged = {outcome.number for outcome in journal.runs}
     with clusters_of(request, journal.folder) as clusters:
-        for run, cases in gate_runs(request.seed, request.cases):
+        for run, cases in gate_runs(request.seed, request.cases, request.role):
             waiting = [case for case in cases if case.number not in done]
             if waiting:
                 _gate_run(request, journal, clusters, waiting, print_line)
@@ -138,14 +142,15 @@ def _session(
         root,
         [case.case for case in cases],
         suffix=f"-{cases[0].number:04d}",  # a calibration resumed within a second has the same time and seed
-        reproduce=f"{command_of(request.seed, request.server_release, request.backend)} --only {cases[0].number}",
+        reproduce=f"{command_of(request.seed, request.server_release, request.backend, request.role)} --only {cases[0].number}",
         suite="control",
     )
 
 
-def command_of(seed: int, server_release: str, backend: str) -> str:
+def command_of(seed: int, server_release: str, backend: str, role: ClientRole) -> str:
     """The command that draws and runs the same cases again."""
     words = ["rocketdiff", "calibrate", "--seed", str(seed), "--server", server_release]
+    words += ["--role", role.value] if role is not ClientRole.PRODUCER else []
     return shlex.join([*words, *(("--cluster", backend) if backend != DEFAULT_BACKEND else ())])
 
 
@@ -155,9 +160,9 @@ def _run_folder(run: int) -> Path:
 
 def _counted(session: CaseSession, place: int, control: ControlCase) -> tuple[ControlOutcome, float]:
     began = time.monotonic()
-    outcome = ControlOutcome(
-        control.number, str(control.case.id), str(control.subject), (), mode=control.case.scenario.workload.mode.value
-    )
+    scenario = control.case.scenario
+    mode = scenario.workload.mode.value if scenario.role is ClientRole.PRODUCER else ""
+    outcome = ControlOutcome(control.number, str(control.case.id), str(control.subject), (), mode=mode)
     session.require_cluster(control.case)
     try:
         results = session.run(place, control.case).results
@@ -234,7 +239,7 @@ def judged_together(folder: Path, run: int, members: Sequence[ControlOutcome]) -
 
 def run_single(request: CalibrationRequest, number: int, print_line: PrintLine) -> Path:
     """Run one control case again without counting it. Returns its run directory."""
-    control = control_case(request.seed, number)
+    control = control_case(request.seed, number, request.role)
     folder = request.out.resolve() / "single"
     with clusters_of(request, folder) as clusters:
         session = _session(request, [control], clusters, folder)
@@ -259,10 +264,11 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
         backend=header.backend,
         machine=header.machine,
         load_median=median(line.load for line in journal.lines),
-        command=command_of(header.seed, header.server_release, header.backend),
+        command=command_of(header.seed, header.server_release, header.backend, header.role),
         controls=summed(journal.cases, journal.runs),
         sensitivity=found(journal.known),
         judging_sources=tuple(dict.fromkeys(line.judging_source for line in journal.lines)),
+        role=header.role,
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.files import read_bytes, regular_bytes
 from rocketdiff.core.run_info import Machine
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import MOST_BYTES, UNREADABLE
 from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome
@@ -26,7 +27,7 @@ _ANEW = "--fresh begins anew"
 
 @dataclass(frozen=True, slots=True)
 class JournalHeader:
-    """What all cases of a journal share. plan: digest of the code that draws them from the seed."""
+    """What all cases of a journal share. plan: digest of the code that draws them from the seed. role: of the clients."""
 
     seed: int
     server_release: str
@@ -34,6 +35,7 @@ class JournalHeader:
     rocketdiff: str
     machine: Machine
     plan: str = ""
+    role: ClientRole = ClientRole.PRODUCER
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ def _terms(header: JournalHeader) -> dict[str, str]:
     machine = header.machine
     return {
         "seed": str(header.seed),
+        "role": header.role.value,
         "RocketMQ": header.server_release,
         "cluster": header.backend,
         "rocketdiff": header.rocketdiff,
@@ -190,5 +193,5 @@ def _terms(header: JournalHeader) -> dict[str, str]:
 def plan_digest() -> str:
     """Digest of the code that draws control cases: with another digest, equal seed and number give other cases."""
     here = Path(__file__).parent
-    content = b"".join((here / name).read_bytes() for name in ("plan.py", "shapes.py"))
+    content = b"".join((here / name).read_bytes() for name in ("plan.py", "shapes.py", "group_shapes.py"))
     return hashlib.sha256(content).hexdigest()[:12]

@@ -109,6 +109,12 @@ class RunInfo:
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
+    def roles(self) -> tuple[ClientRole, ...]:
+        """The roles that its cases are about; a run without cases is one of producers."""
+        present = {case.role for case in self.cases}
+        return tuple(role for role in ClientRole if role in present) or (ClientRole.PRODUCER,)
+
+    @property
     def planned(self) -> tuple[tuple[str, str], ...]:
         """Every (case, check) that must be answered."""
         own = ((case.case, check) for case in self.cases for check in case.checks)

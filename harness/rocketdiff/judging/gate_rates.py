@@ -7,11 +7,16 @@ import msgspec
 from rocketdiff.core.errors import HarnessError, TraceError
 from rocketdiff.core.files import read_bytes
 from rocketdiff.core.resources import locate, resource
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.quoted import printable
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 
-FILE = "fixtures/calibration.json"
+FILES = {
+    ClientRole.PRODUCER: "fixtures/calibration.json",
+    ClientRole.CONSUMER: "fixtures/calibration-consumers.json",
+}
+"""The shipped rates by role."""
 
 DEFECTS_FILE = "fixtures/sensitivity.json"
 """The shipped rates, shown in every report."""
@@ -67,13 +72,14 @@ def decode(content: bytes, *, where: str) -> Calibration:
         ) from problem
 
 
-def shipped() -> Calibration | None:
-    """The calibration that comes with rocketdiff; None if not installed, which reports then state."""
+def shipped(role: ClientRole = ClientRole.PRODUCER) -> Calibration | None:
+    """The calibration of a role that comes with rocketdiff; None if not installed, which reports then state."""
+    name = FILES[role]
     try:
-        path = resource(FILE)
+        path = resource(name)
     except HarnessError:
         return None
-    return decode(read_bytes(path, "calibration", most=MOST_BYTES), where=FILE)
+    return decode(read_bytes(path, "calibration", most=MOST_BYTES), where=name)
 
 
 def shipped_defects() -> DefectsFound | None:

@@ -25,6 +25,7 @@ from rocketdiff.core.events import (
 )
 from rocketdiff.core.files import require_nameable
 from rocketdiff.core.spark_master import WITHOUT_SPARK
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
@@ -165,6 +166,7 @@ def _judged(
         clusters=clusters,
         contexts=contexts_of(clusters, judgement.results, policy, info, runs),
         calibration=shipped(),
+        consumer_calibration=shipped(ClientRole.CONSUMER),
         defects=shipped_defects(),
     )
     for result in document.results:

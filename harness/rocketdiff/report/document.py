@@ -35,8 +35,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
 
     results: every planned check, answered or not. clusters: divergences by signature, most important first. traces: how much
     was read. plots: tables for the pictures. ledger: entries about the run. contexts: of the first clusters' examples.
-    calibration: measured error rates of the gate, or None. defects: what the gate finds of a bank of defective clients, or
-    None.
+    calibration: measured error rates of the gate about producers, consumer_calibration (since 1.10): about consumers, or
+    None. defects: what the gate finds of a bank of defective clients, or None.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -54,6 +54,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     calibration: Calibration | None = None
     contexts: tuple[ExampleContext, ...] = ()
     defects: DefectsFound | None = None
+    consumer_calibration: Calibration | None = None
 
 
 def build(
@@ -66,6 +67,7 @@ def build(
     contexts: tuple[ExampleContext, ...] = (),
     calibration: Calibration | None = None,
     defects: DefectsFound | None = None,
+    consumer_calibration: Calibration | None = None,
 ) -> Document:
     """
     Return the document of a judged run, with plain text only; renderers add nothing.
@@ -88,6 +90,7 @@ def build(
         calibration=calibration,
         contexts=contexts,
         defects=defects,
+        consumer_calibration=consumer_calibration,
     )
     return cleaned(document)
 

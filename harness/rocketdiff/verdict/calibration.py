@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from rocketdiff.core.run_info import Machine
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.statistics.significance import clopper_pearson
 
-SCHEMA_VERSION = "1.1.0"
+SCHEMA_VERSION = "1.2.0"
 """Minor: a new field. Major: an older reader would misread it."""
 
 CONFIDENCE = 0.95
@@ -137,7 +138,7 @@ class Calibration:
 
     first_at, last_at: end of the first and of the last case, ISO 8601. sources: digests of the program; several if it
     changed meanwhile. judging_sources: digests of the part that decides about alarms, so that a reader can compare;
-    empty before schema 1.1.0. load_median: of the machine's load averages, one per case.
+    empty before schema 1.1.0. load_median: of the machine's load averages, one per case. role: of the clients, since 1.2.0.
     """
 
     schema_version: str
@@ -153,3 +154,4 @@ class Calibration:
     controls: Controls
     sensitivity: tuple[Found, ...] = ()
     judging_sources: tuple[str, ...] = ()
+    role: ClientRole = ClientRole.PRODUCER

@@ -6,29 +6,45 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.run_options import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from rocketdiff.calibration.journal import CalibrationJournal
 
-CASES = 320
+CASES = {ClientRole.PRODUCER: 320, ClientRole.CONSUMER: 160}
 """
 299 cases without an alarm show a false alarm rate under 1 % at 95 % confidence (README of `statistics`).
 
-Some more, because some come out invalid, and for whole gate runs.
+Some more, because some come out invalid, and for whole gate runs. Cases about consumers last half a minute: half as many.
 """
+
+FOLDERS = {ClientRole.PRODUCER: "calibration", ClientRole.CONSUMER: "calibration-consumers"}
+"""Of the journals, in reports."""
 
 REPEATS = 5
 SEED = 20_261_121
 
 
 def calibrate(
-    cases: Annotated[int, typer.Option(min=0, help="Control cases in all, those of earlier calls included.")] = CASES,
+    cases: Annotated[
+        int | None,
+        typer.Option(min=0, help="Control cases in all, those of earlier calls included; 320, about consumers 160."),
+    ] = None,
+    role: Annotated[ClientRole, typer.Option(help="Role of the clients that are compared with themselves.")] = (
+        ClientRole.PRODUCER
+    ),
     out: Annotated[
-        Path, typer.Option(help="Folder of the journal; a calibration that was stopped resumes there.")
-    ] = Path("reports/calibration"),
+        Path | None,
+        typer.Option(
+            help="Folder of the journal, where a stopped calibration resumes; reports/calibration or"
+            " reports/calibration-consumers when not given."
+        ),
+    ] = None,
     write: Annotated[
-        Path | None, typer.Option(help="File that receives the rates; calibration.json in the folder when not given.")
+        Path | None,
+        typer.Option(help="Folder that receives the file with the rates; the journal's when not given."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Draws scenarios and plans.")] = SEED,
     server: ServerOption = DEFAULT_RELEASE,
@@ -61,8 +77,14 @@ def calibrate(
     )
     from rocketdiff.calibration.journal import begin_anew
     from rocketdiff.calibration.sensitivity import run_known
+    from rocketdiff.judging.gate_rates import FILES
 
-    request = CalibrationRequest(cases, out, seed, server, cluster, keep)
+    if sensitivity and role is not ClientRole.PRODUCER:
+        raise UsageError(
+            "--sensitivity with control cases of producers", seen=f"--role {role.value}", hint="leave one out"
+        )
+    out = out or Path("reports") / FOLDERS[role]
+    request = CalibrationRequest(CASES[role] if cases is None else cases, out, seed, server, cluster, keep, role)
     require_possible(request)
     print_line = typer.echo
     if only is not None:
@@ -80,7 +102,7 @@ def calibrate(
             run_known(request, journal, repeats, print_line)
     finally:
         if journal.lines:
-            _write_and_print(journal, write or out / "calibration.json")
+            _write_and_print(journal, (write or out) / Path(FILES[role]).name)
 
 
 def _write_and_print(journal: "CalibrationJournal", path: Path) -> None:

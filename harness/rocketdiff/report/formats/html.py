@@ -19,7 +19,7 @@ from rocketdiff.report.views import page
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.pictures import CasePictures, draw_cases
-from rocketdiff.report.words.gate_rates import bound, trust_briefly, trust_lines
+from rocketdiff.report.words.gate_rates import bound, calibrations, trust_briefly, trust_lines
 from rocketdiff.report.words.ledger import STATE_SIGNS, ledger_parts
 from rocketdiff.report.words.measures import measure_lines
 from rocketdiff.report.words.signs import (
@@ -82,8 +82,7 @@ _POOLS = {ClientRole.PRODUCER: "failover", ClientRole.CONSUMER: "resumption"}
 def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
     clusters = page.cluster_views(document)
     matrix = matrix_of(document)
-    present = {case.role for case in document.run.cases}
-    roles = [role for role in ClientRole if role in present] or [ClientRole.PRODUCER]
+    roles = document.run.roles
     used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
     template = _environment(document).get_template("report.html.j2")
     return template.render(
@@ -100,6 +99,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
         broken_guards=sum(not guard.held for guard in page.guards_of(document)),
         trust=trust_lines(document),
         trust_briefly=trust_briefly(document),
+        calibrations=[each for _, each in calibrations(document) if each is not None],
         findings=[cluster for cluster in clusters if cluster.tone in ("bad", "open")][:FINDINGS],
         why_open=why_open(document),
         matrix=matrix,

@@ -18,7 +18,7 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseRow, Matrix, matrix_of
 from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, guards_of, subjects_of, unanswered
-from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
+from rocketdiff.report.words.gate_rates import controls_lines, is_measured, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import STATE_SIGNS, because, to_look_at, trouble_text
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import (
@@ -94,7 +94,7 @@ def print_summary(
 
 
 def _statistics(document: Document, detail: Detail) -> tuple[str, ...]:
-    if detail is Detail.FULL or document.calibration is None:
+    if detail is Detail.FULL or not is_measured(document):
         return (*unseen_rate(document), trust_briefly(document))
     return (FOR_STATISTICS,) if detail is Detail.USUAL else ()
 

@@ -5,7 +5,8 @@ Error rates of the gate in words, with the conditions of their measurement, and 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.run_info import CaseInfo, RunInfo
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signs import plural
@@ -54,9 +55,12 @@ def _row(found: SuiteFound) -> str:
 OLD_AFTER_DAYS = 365
 """A figure of last year is about another program; a ledger entry expires after half this time."""
 
-MEASURED_FAULTS = frozenset({"paused_brokers"})
+MEASURED_FAULTS = {
+    ClientRole.PRODUCER: frozenset({"paused_brokers"}),
+    ClientRole.CONSUMER: frozenset({"paused_brokers", "killed_brokers"}),
+}
 """
-Faults of the control cases in the shipped measurement, by the names of ``core.tables.fault``.
+Faults of the control cases in the shipped measurements, by the names of ``core.tables.fault``.
 
 Newer shapes (``calibration.shapes``) also kill brokers and make them refuse; add these faults once the file is measured again.
 """
@@ -76,27 +80,47 @@ UNKNOWN = (
     "How often this gate alarms falsely is not known: there is no fixtures/calibration.json (make calibrate writes one)"
 )
 
+UNKNOWN_OF_CONSUMERS = "How often it alarms falsely about consumers is not known"
+
 
 def trust_lines(document: Document) -> tuple[str, ...]:
     """Return lines about the gate itself: measured rates, their origin, and their caveats."""
-    seen = (*unseen_rate(document), *controls_lines(document))
-    if document.calibration is None:
-        return (*seen, UNKNOWN, *defect_lines(document.defects))
-    found = caveats(document.calibration, document.run)
-    return (
-        *seen,
-        *calibration_lines(document.calibration),
-        *((f"But {'; '.join(found)}",) if found else ()),
-        *defect_lines(document.defects),
-    )
+    lines = [*unseen_rate(document), *controls_lines(document)]
+    for role, calibration in calibrations(document):
+        if calibration is None:
+            lines.append(_unknown(role))
+            continue
+        lines += calibration_lines(calibration)
+        if found := caveats(calibration, document.run):
+            lines.append(f"But {'; '.join(found)}")
+    return (*lines, *defect_lines(document.defects))
 
 
 def trust_briefly(document: Document) -> str:
     """Return one line: the rate of false alarms, and the caveats of this run."""
-    if document.calibration is None:
-        return UNKNOWN
-    found = caveats(document.calibration, document.run)
-    return "; but ".join((_false_alarms(document.calibration), *((", ".join(found),) if found else ())))
+    return ". ".join(_briefly(role, calibration, document.run) for role, calibration in calibrations(document))
+
+
+def is_measured(document: Document) -> bool:
+    """True if the rates of every role of the run are known."""
+    return all(calibration is not None for _, calibration in calibrations(document))
+
+
+def calibrations(document: Document) -> Iterator[tuple[ClientRole, Calibration | None]]:
+    """Yield the roles of a run, each with its rates."""
+    known = {ClientRole.PRODUCER: document.calibration, ClientRole.CONSUMER: document.consumer_calibration}
+    yield from ((role, known[role]) for role in document.run.roles)
+
+
+def _unknown(role: ClientRole) -> str:
+    return UNKNOWN if role is ClientRole.PRODUCER else UNKNOWN_OF_CONSUMERS
+
+
+def _briefly(role: ClientRole, calibration: Calibration | None, run: RunInfo) -> str:
+    if calibration is None:
+        return _unknown(role)
+    found = caveats(calibration, run)
+    return "; but ".join((_false_alarms(calibration), *((", ".join(found),) if found else ())))
 
 
 def controls_lines(document: Document) -> tuple[str, ...]:
@@ -148,8 +172,9 @@ def _false_alarms(calibration: Calibration) -> str:
     without = f"; {left} more without an answer" if left else ""
     runs = controls.alarms_per_run
     pooled = f"; with pooled statistics {runs.seen} in {runs.n} gate runs ({bound(runs)})" if runs.n else ""
+    about = " about consumers" if calibration.role is ClientRole.CONSUMER else ""
     return (
-        f"False alarms of this gate: {controls.alarms_per_case.seen} in {controls.alarms_per_case.n} control cases"
+        f"False alarms of this gate{about}: {controls.alarms_per_case.seen} in {controls.alarms_per_case.n} control cases"
         f" ({bound(controls.alarms_per_case)}){without}{pooled}"
     )
 
@@ -157,11 +182,13 @@ def _false_alarms(calibration: Calibration) -> str:
 def _parts(controls: Controls) -> Iterator[str]:
     modes = [(MODE_WORDS.get(row.mode, row.mode), row.alarms) for row in controls.modes]
     clients = [(f"{row.client} beside {row.client}", row.alarms) for row in controls.clients]
-    if modes and clients:
-        by_mode, by_client = (
-            ", ".join(f"{name} {rate.seen} in {rate.n}" for name, rate in part) for part in (modes, clients)
-        )
+    by_mode, by_client = (
+        ", ".join(f"{name} {rate.seen} in {rate.n}" for name, rate in part) for part in (modes, clients)
+    )
+    if by_mode and by_client:
         yield f"By sending mode: {by_mode}; by client: {by_client}"
+    elif by_client:
+        yield f"By client: {by_client}"
 
 
 def bound(rate: Rate) -> str:
@@ -220,30 +247,39 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
     if run.judging_source and calibration.judging_sources and calibration.judging_sources != (run.judging_source,):
         yield "the part of rocketdiff that judges has changed since (the effect has not been measured)"
     yield from _unmeasured(calibration, run)
-    yield from _hardly_measured(calibration.controls, run)
+    yield from _hardly_measured(calibration, run)
     if (age := _age_days(calibration, run)) > OLD_AFTER_DAYS:
         yield f"{age} days old when this run began: measure again with `make calibrate`"
 
 
 def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
-    if foreign := sorted({check for _, check in run.planned} - {rate.check for rate in calibration.controls.checks}):
+    cases = _cases(calibration, run)
+    asked = {check for case in cases for check in case.checks}
+    if foreign := sorted(asked - {rate.check for rate in calibration.controls.checks}):
         yield f"no control case was asked for {', '.join(foreign)}"
-    hit = {name for case in run.cases for name, count in case.fault_counts.items() if count}
-    if faults := sorted(hit - MEASURED_FAULTS):
+    hit = {name for case in cases for name, count in case.fault_counts.items() if count}
+    if faults := sorted(hit - MEASURED_FAULTS[calibration.role]):
         yield f"no control case had {', '.join(faults).replace('_', ' ')}"
-    if places := sorted({case.topology for case in run.cases if case.topology} - MEASURED_TOPOLOGIES):
+    if places := sorted({case.topology for case in cases if case.topology} - MEASURED_TOPOLOGIES):
         yield f"no control case ran on {', '.join(places)}"
 
 
-def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
+def _cases(calibration: Calibration, run: RunInfo) -> tuple[CaseInfo, ...]:
+    """Return the cases of a run that are about the role of a measurement."""
+    return tuple(case for case in run.cases if case.role is calibration.role)
+
+
+def _hardly_measured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
+    controls, is_about_sends = calibration.controls, calibration.role is ClientRole.PRODUCER
     if controls.alarms_per_case.n < FEW:
         yield f"only {controls.alarms_per_case.n} of its control cases were decided"
         return
-    if not controls.modes or not controls.clients:
+    if not controls.clients or (is_about_sends and not controls.modes):
         yield "how many control cases each sending mode and each client had was not counted then"
         return
     modes = {row.mode: row.alarms for row in controls.modes}
-    for mode in sorted({str(case.workload["mode"]) for case in run.cases if "mode" in case.workload}):
+    sent = sorted({str(case.workload["mode"]) for case in _cases(calibration, run) if "mode" in case.workload})
+    for mode in sent if is_about_sends else ():
         yield from _few(modes.get(mode), f"used {MODE_WORDS.get(mode, mode)} sends")
     clients = {row.client: row.alarms for row in controls.clients}
     for client in dict.fromkeys(subject.subject.partition(":")[0] for subject in (run.baseline, run.candidate)):

@@ -72,7 +72,7 @@ CONSUMER_CLAIMS = (
 def consumes(release: str) -> bool:
     """Return True for the releases whose consumers the reference imitates."""
     known = known_releases()
-    return known.index(release) >= known.index(CONSUMER_SINCE)
+    return release in known[known.index(CONSUMER_SINCE) :]
 
 
 def has_group(release: str, demand: GroupDemand) -> bool:
