@@ -35,6 +35,7 @@ def test_a_seed_is_a_script(depth: str) -> None:
         ("send-loop", 40, 90),
         ("remoting", 20, 50),
         ("allocation", 10, 95),
+        ("process-queue", 20, 62),
         ("rebalance", 8, 100),
     ],
 )
@@ -57,6 +58,13 @@ def test_every_kind_of_step_occurs() -> None:
         *("update", "select", "advance", "index", "worst_index", "dump", "route", "poll_routes"),
         *(
             "allocate",
+            "put",
+            "remove",
+            "take",
+            "commit",
+            "rollback",
+            "consume_again",
+            "pulled",
             "members",
             "offset",
             "consumed",

@@ -46,16 +46,24 @@ CONSUMER_4_0_0 = Generation(
         locks_to_broadcast=True,
         resend_counts_itself=False,
         resend_keeps_origin_id=False,
+        counts_bytes=False,
+        resets_bytes=False,
+        takes_empty_bodies=True,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
 
 CONSUMER_4_1_0 = CONSUMER_4_0_0.followed(
-    "4.1.0-incubating", "4.5.2", replace(CONSUMER_4_0_0.rules, announces_changes=True)
+    "4.1.0-incubating", "4.1.0-incubating", replace(CONSUMER_4_0_0.rules, announces_changes=True)
 )
 """Brokers learn of changed queues by heartbeats."""
 
-CONSUMER_4_6_0 = CONSUMER_4_1_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_1_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
+    "4.2.0", "4.5.2", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False)
+)
+"""The size of messages holds pulls back too."""
+
+CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
 CONSUMER_4_8_0 = CONSUMER_4_6_0.followed(
@@ -81,7 +89,9 @@ CONSUMER_4_9_5 = CONSUMER_4_9_4.followed(
 )
 """A pull is soon repeated after the broker's flow control; a queue consumed in order is pulled from as soon as it is locked."""
 
-CONSUMER_4_9_8 = CONSUMER_4_9_5.followed("4.9.8", "4.9.8", replace(CONSUMER_4_9_5.rules, local_offsets_are_merged=True))
+CONSUMER_4_9_8 = CONSUMER_4_9_5.followed(
+    "4.9.8", "4.9.8", replace(CONSUMER_4_9_5.rules, local_offsets_are_merged=True, resets_bytes=True)
+)
 """The file of a broadcasting member keeps the offsets of queues that it has lost."""
 
 CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
@@ -98,6 +108,7 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
         local_offsets_are_merged=False,
         refused_lock_delay_ms=500,
         renews_dropped_queues=False,
+        resets_bytes=False,
     ),
 )
 """The first pull of a queue comes half a second after the round that took it; made without some changes since 4.9.4."""
@@ -121,13 +132,16 @@ CONSUMER_5_2_0 = CONSUMER_5_1_1.followed(
         first_round_needs_heartbeat=True,
         local_offsets_are_merged=True,
         unlocks_at_once=True,
+        resets_bytes=True,
     ),
 )
 """A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once; a queue
 is unlocked when it is given up."""
 
 CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
-    "5.3.2", "5.3.3", replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True, locks_to_broadcast=False)
+    "5.3.2",
+    "5.3.3",
+    replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True, locks_to_broadcast=False, takes_empty_bodies=True),
 )
 """A failed start shuts the consumer down; a broadcasting member needs no locks."""
 
@@ -140,6 +154,7 @@ CONSUMER_5_5_0 = CONSUMER_5_4_0.followed("5.5.0", "5.5.0", replace(CONSUMER_5_4_
 CONSUMER = (
     CONSUMER_4_0_0,
     CONSUMER_4_1_0,
+    CONSUMER_4_2_0,
     CONSUMER_4_6_0,
     CONSUMER_4_8_0,
     CONSUMER_4_9_0,

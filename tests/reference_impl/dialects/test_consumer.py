@@ -8,13 +8,14 @@ from rocketmq_reference.dialects import RELEASES, consumer_rules_of
 
 CHANGES = {
     "4.1.0-incubating": {"announces_changes": True},
+    "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
     "4.9.0": {"pulls_without_offset": False},
     "4.9.3": {"queries_master_first": True, "commits_to_master_first": True, "machine_room_checks": True},
     "4.9.4": {"resend_keeps_origin_id": True},
     "4.9.5": {"broker_flow_control_delay_ms": 20, "new_queue_is_locked": True},
-    "4.9.8": {"local_offsets_are_merged": True},
+    "4.9.8": {"local_offsets_are_merged": True, "resets_bytes": True},
     "5.0.0": {
         "first_pull_delay_ms": 500,
         "broker_flow_control_delay_ms": None,
@@ -25,6 +26,7 @@ CHANGES = {
         "local_offsets_are_merged": False,
         "refused_lock_delay_ms": 500,
         "renews_dropped_queues": False,
+        "resets_bytes": False,
     },
     "5.1.0": {"broker_flow_control_delay_ms": 20},
     "5.1.1": {"resend_counts_itself": True},
@@ -35,8 +37,9 @@ CHANGES = {
         "first_round_needs_heartbeat": True,
         "local_offsets_are_merged": True,
         "unlocks_at_once": True,
+        "resets_bytes": True,
     },
-    "5.3.2": {"leaves_after_failed_start": True, "locks_to_broadcast": False},
+    "5.3.2": {"leaves_after_failed_start": True, "locks_to_broadcast": False, "takes_empty_bodies": True},
     "5.4.0": {"keeps_origin_id": True},
     "5.5.0": {"leaves_empty_lists": True},
 }

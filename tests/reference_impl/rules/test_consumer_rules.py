@@ -16,6 +16,7 @@ from rocketmq_reference.rules.consumer.rebalance import Rounds
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings
 
 MIB = 1024 * 1024
+RULES = consumer_rules_of("5.3.3")
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,16 @@ def test_queues_are_sorted_by_name_as_text_and_id_as_number() -> None:
 )
 def test_offset_after_removal(removals: list[list[int]], commits: list[int | None]) -> None:
     """The offset is the least one left, else one past the greatest ever put; none once nothing was left."""
-    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue: ProcessQueue[Stored] = ProcessQueue(0, RULES)
     queue.put([Stored(offset) for offset in range(5)])
     assert [queue.remove([Stored(offset) for offset in offsets]) for offsets in removals] == commits
 
 
 def test_messages_pulled_twice_count_once() -> None:
     """A message that is pulled again is in the queue once."""
-    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue: ProcessQueue[Stored] = ProcessQueue(0, RULES)
     queue.put([Stored(3, b"xy"), Stored(3, b"xy"), Stored(7)])
-    assert (len(queue), queue.bytes, queue.span, queue.highest) == (2, 3, 4, 7)
+    assert (queue.count, queue.bytes, queue.span, queue.last_put) == (2, 3, 4, 7)
     queue.remove([Stored(3), Stored(7)])
     assert (queue.bytes, queue.span) == (0, 0)
 
@@ -109,14 +110,14 @@ def test_messages_pulled_twice_count_once() -> None:
 )
 def test_pulling_is_held_back_above_each_limit(offsets: list[int], body: bytes, held: bool) -> None:
     """Count, span and whole MiB each hold pulling back only above their limit."""
-    queue: ProcessQueue[Stored] = ProcessQueue(0)
+    queue: ProcessQueue[Stored] = ProcessQueue(0, RULES)
     queue.put([Stored(offset, body) for offset in offsets])
     assert is_held_back(queue, ConsumeSettings()) is held
 
 
 def test_a_queue_without_pulls_expires_after_two_minutes() -> None:
     """A queue expires 120 s after the last attempt to pull."""
-    queue: ProcessQueue[Stored] = ProcessQueue(5)
+    queue: ProcessQueue[Stored] = ProcessQueue(5, RULES)
     assert [queue.is_pull_expired(now_ms) for now_ms in (120_005, 120_006)] == [False, True]
 
 

@@ -77,16 +77,23 @@ def test_rounds_need_a_member() -> None:
     assert depths(ALLOCATE, {"do": "dump", "parts": ["owned"]}) == ("rebalance", "rebalance")
 
 
+def test_messages_of_a_queue_need_no_member() -> None:
+    """What is put and taken needs a queue, but no client."""
+    calls = ({"do": "put", "offsets": [0]}, {"do": "take"}, {"do": "dump", "parts": ["process"]})
+    assert depths(ALLOCATE, *calls) == ("process-queue", "process-queue")
+    assert depths(*calls, {"do": "wake"}) == ("rebalance", "rebalance")
+
+
 @pytest.mark.parametrize("other", [{"do": "send"}, {"do": "kill", "broker": "a"}, {"do": "dump", "parts": ["index"]}])
 def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) -> None:
     """A script of allocations has no steps of producers and no faults."""
-    with pytest.raises(UsageError, match="steps that act on allocation"):
+    with pytest.raises(UsageError, match="steps that act on consumers"):
         depths(ALLOCATE, other)
 
 
 def test_a_depth_belongs_to_a_role() -> None:
     """A role has its depths, down to the one that is named."""
-    assert depths_named(None, "consumer") == (Depth.ALLOCATION, Depth.REBALANCE)
+    assert depths_named(None, "consumer") == (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE)
     assert depths_named("send-loop", "both") == (Depth.SELECTION, Depth.SEND_LOOP)
     assert depths_named(None, "both") == tuple(Depth)
     with pytest.raises(UsageError, match="--role consumer"):

@@ -24,7 +24,9 @@ def fuzz(
             help="Releases of the Java client, or patched.jar@release, with commas between them, or all.",
         ),
     ] = "all",
-    depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, allocation, rebalance, or all.")] = "all",
+    depth: Annotated[
+        str, typer.Option(help="selection, send-loop, remoting, allocation, process-queue, rebalance, or all.")
+    ] = "all",
     role: Annotated[str, typer.Option(help="producer, consumer or both.")] = "both",
     decisions: Annotated[
         str,
@@ -36,7 +38,7 @@ def fuzz(
         str, typer.Option(help="Sends of each release at the depths that send, at least; scripts are run whole.")
     ] = "1e5",
     allocations: Annotated[
-        str, typer.Option(help="Allocations of each release, at least; scripts are run whole.")
+        str, typer.Option(help="Allocations, and calls of queues, of each release, at least; scripts are run whole.")
     ] = "1e5",
     rounds: Annotated[
         str, typer.Option(help="Reports of rounds of each release at depth rebalance, at least; scripts are run whole.")

@@ -26,6 +26,7 @@ _DECIDES_SELECTION = (
 _ONLY_REMOTING = ("asynchronous.", "remoting.")
 _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
 _DECIDES_ALLOCATION = ("strategies", "machine_room_")
+_DECIDES_PROCESS_QUEUE = ("counts_bytes", "resets_bytes", "takes_empty_bodies")
 _DECIDES_REBALANCE = {field.name for field in fields(ConsumerRules)}
 
 FAILED, RAISED = "failed: ", "raised "
@@ -115,6 +116,8 @@ def _at_depth(dialect: AnyDialect, depth: Depth) -> tuple[tuple[str, str], ...]:
 def _decides(field: str, depth: Depth) -> bool:
     if depth is Depth.REBALANCE:
         return field in _DECIDES_REBALANCE
+    if depth is Depth.PROCESS_QUEUE:
+        return field in _DECIDES_PROCESS_QUEUE
     if depth is Depth.ALLOCATION:
         return field.startswith(_DECIDES_ALLOCATION)
     if depth is Depth.SELECTION:

@@ -32,6 +32,7 @@ SCRIPTS_OF: Mapping[Depth, int] = {
     Depth.SEND_LOOP: 48,
     Depth.REMOTING: 60,
     Depth.ALLOCATION: 40,
+    Depth.PROCESS_QUEUE: 24,
     Depth.REBALANCE: 40,
 }
 """Number of scripts: few mutants of the rules survive (``make mutants``), and a check takes seconds."""

@@ -36,7 +36,11 @@ REMOTING_SHARE = 0.2
 MOST_DIFFERENCES = 5
 """Stop after this many behaviours with a difference; they probably have one cause."""
 
-_COUNTED: Mapping[str, str] = {Depth.ALLOCATION: "allocate", Depth.REBALANCE: "rounds"}
+_COUNTED: Mapping[str, tuple[str, ...]] = {
+    Depth.ALLOCATION: ("allocate",),
+    Depth.PROCESS_QUEUE: ("put", "remove", "take", "commit", "rollback", "consume_again"),
+    Depth.REBALANCE: ("rounds",),
+}
 """Steps that a script of a consumer is weighed by."""
 
 CHUNK = 8
@@ -45,7 +49,7 @@ CHUNK = 8
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The budget: decisions (selections and updates) at selection depth, sends at the other two, allocations, rounds reported."""
+    """The budget: decisions (selections and updates) at selection depth, sends at the other two, allocations and calls of queues, rounds reported."""
 
     decisions: int = 1_000_000
     sends: int = 100_000
@@ -54,12 +58,12 @@ class Effort:
     rounds: int = 20_000
 
     def of(self, depth: Depth) -> int:
-        """Decisions, sends, allocations or rounds at a depth; the two sending depths share the sends if both are requested."""
+        """Decisions, sends, allocations, calls or rounds at a depth; the two sending depths share the sends if both are requested."""
         if depth not in self.depths:
             return 0
         if depth is Depth.SELECTION:
             return self.decisions
-        if depth is Depth.ALLOCATION:
+        if depth in (Depth.ALLOCATION, Depth.PROCESS_QUEUE):
             return self.allocations
         if depth is Depth.REBALANCE:
             return self.rounds
@@ -71,7 +75,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Numbers of scripts of one depth; weight: their decisions, sends or allocations."""
+    """Numbers of scripts of one depth; weight: their decisions, sends, allocations, calls or rounds."""
 
     depth: Depth
     numbers: tuple[int, ...]
@@ -105,6 +109,7 @@ class FuzzOutcome:
         sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
         decisions = self.done[Depth.SELECTION]
         done = {"decisions": decisions, "sends": sends, "allocations": self.done[Depth.ALLOCATION]}
+        done["calls"] = self.done[Depth.PROCESS_QUEUE]
         done["rounds"] = self.done[Depth.REBALANCE]
         return machine_line("FUZZ", verdict, **found, releases=len(self.releases), **done, seed=self.seed)
 
@@ -225,9 +230,9 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
 
 
 def weight_of(script: Mapping[str, Any]) -> int:
-    """Return the decisions of a script at selection depth, the allocations, rounds or sends at another depth."""
+    """Return the decisions of a script at selection depth, the allocations, calls, rounds or sends at another depth."""
     if script["depth"] in _COUNTED:
-        return sum(step["do"] == _COUNTED[script["depth"]] for step in script["steps"])
+        return sum(step["do"] in _COUNTED[script["depth"]] for step in script["steps"])
     if script["depth"] == Depth.SELECTION:
         return sum(step["do"] in ("select", "update") for step in script["steps"])
     entries = [entry["action"] for step in script["steps"] for entry in step.get("entries", ())]

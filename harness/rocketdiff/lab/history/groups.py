@@ -23,9 +23,10 @@ LETTER: Mapping[Depth, str] = {
     Depth.SEND_LOOP: "L",
     Depth.REMOTING: "R",
     Depth.ALLOCATION: "A",
+    Depth.PROCESS_QUEUE: "Q",
     Depth.REBALANCE: "B",
 }
-"""First letter of a group's name: Selection, Loop, Remoting, Allocation, reBalance."""
+"""First letter of a group's name: Selection, Loop, Remoting, Allocation, process Queue, reBalance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ COUNTS: Mapping[Depth, int] = {
     Depth.SEND_LOOP: 30,
     Depth.REMOTING: 15,
     Depth.ALLOCATION: 20,
+    Depth.PROCESS_QUEUE: 20,
     Depth.REBALANCE: 15,
 }
 """Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""

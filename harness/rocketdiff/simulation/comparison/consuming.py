@@ -1,4 +1,4 @@
-"""How the answer lines of a consumer differ: shares."""
+"""How the answer lines of a consumer differ: shares, offsets, requests."""
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -19,5 +19,17 @@ def _round_parts(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> Ite
             yield Compared.ROUNDS, f"rounds[{number}]", (one, other)
 
 
-CONSUMING_LINES: Mapping[str, LineParts] = {"allocate": _allocation_parts, "rounds": _round_parts}
+def _call_parts(left: Any, right: Any) -> Iterator[Part]:
+    if left != right:
+        yield Compared.OFFSETS, "call", (left, right)
+
+
+CONSUMING_LINES: Mapping[str, LineParts] = {
+    "allocate": _allocation_parts,
+    "put": _call_parts,
+    "remove": _call_parts,
+    "take": _call_parts,
+    "commit": _call_parts,
+    "rounds": _round_parts,
+}
 """By kind of line."""

@@ -26,6 +26,8 @@ class Compared(StrEnum):
     SHARE = "share of the queues"
     ROUNDS = "requests of rounds and pulls"
     OWNED = "queues worked on"
+    OFFSETS = "offsets of a queue"
+    PROCESS = "messages of a queue"
     INDEX = "index"
     WORST_INDEX = "index of the search for the best known broker"
     QUEUES = "publish list"
@@ -49,6 +51,7 @@ _OF_STATE = {
     "clock": Compared.CLOCK,
     "connections": Compared.CONNECTIONS,
     "owned": Compared.OWNED,
+    "process": Compared.PROCESS,
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.generators.consuming.allocation import allocation_script
+from rocketdiff.simulation.generators.consuming.process_queue import process_queue_script
 from rocketdiff.simulation.generators.consuming.rebalance import rebalance_script
 from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.generators.sending.remoting import remoting_script
@@ -21,7 +22,11 @@ ROLE_GENERATORS: Mapping[ClientRole, Mapping[str, Callable[[RandomSource], dict[
         Depth.SEND_LOOP: send_loop_script,
         Depth.REMOTING: remoting_script,
     },
-    ClientRole.CONSUMER: {Depth.ALLOCATION: allocation_script, Depth.REBALANCE: rebalance_script},
+    ClientRole.CONSUMER: {
+        Depth.ALLOCATION: allocation_script,
+        Depth.PROCESS_QUEUE: process_queue_script,
+        Depth.REBALANCE: rebalance_script,
+    },
 }
 
 

@@ -16,6 +16,7 @@ from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.answers import Route
 from rocketdiff.simulation.script.steps.consuming import Allocate, Consumed, KnownOffset, Members, Rounds, Wake
 from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentAction
+from rocketdiff.simulation.script.steps.process_queue import ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import SelectionAction, Send, SetIndex, SetWorstIndex
 from rocketdiff.simulation.script.vocabulary import (
     DEFAULT_SETTINGS,
@@ -61,6 +62,7 @@ Step = (
     | Dump
     | Timeline
     | Allocate
+    | ProcessQueueStep
     | Members
     | KnownOffset
     | Consumed

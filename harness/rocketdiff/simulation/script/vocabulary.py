@@ -46,6 +46,7 @@ class Depth(StrEnum):
     SEND_LOOP = "send-loop"
     REMOTING = "remoting"
     ALLOCATION = "allocation"
+    PROCESS_QUEUE = "process-queue"
     REBALANCE = "rebalance"
 
 
@@ -89,6 +90,7 @@ class DumpPart(StrEnum):
     CLOCK = "clock"
     CONNECTIONS = "connections"
     OWNED = "owned"
+    PROCESS = "process"
 
 
 @dataclass(frozen=True, slots=True)

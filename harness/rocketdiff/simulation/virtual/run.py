@@ -11,6 +11,7 @@ from rocketdiff.simulation.script.steps.environment import Advance, Dump
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
+from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.consuming.rebalance_session import RebalanceSession
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.kernel import Kernel
@@ -27,11 +28,17 @@ LineObserver = Callable[[int, Event], None]
 """Called with the number of the next answer line and the event that a rule reports."""
 
 
+_CONSUMERS: Mapping[Depth, type[AllocationSession]] = {
+    Depth.ALLOCATION: AllocationSession,
+    Depth.PROCESS_QUEUE: ProcessQueueSession,
+    Depth.REBALANCE: RebalanceSession,
+}
+
+
 def _consumer(
     session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
 ) -> RoleSession:
-    kind = RebalanceSession if depth_of(script) is Depth.REBALANCE else AllocationSession
-    return kind(session, dialect, script, observer)
+    return _CONSUMERS[depth_of(script)](session, dialect, script, observer)
 
 
 ROLE_SESSIONS: Mapping[ClientRole, Callable[[ScriptSession, Any, Script, Observer | None], RoleSession]] = {

@@ -195,7 +195,7 @@ class Orderly:
             return False
         if then is Then.COMMIT:
             offset = queue.commit()
-            if offset is not None and not queue.is_dropped:
+            if not queue.is_dropped:
                 self._committing.update(of, offset, increase_only=False)
         return True
 

@@ -19,7 +19,7 @@ from rocketmq_reference.remoting.properties import TAGS
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import pull_loop as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
-from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 from rocketmq_reference.rules.consumer.pull_broker import Asked
 
 Deliver = Callable[[TopicQueue, ProcessQueue[StoredMessage], Sequence[StoredMessage]], None]
@@ -165,7 +165,7 @@ class Pulling:
         if answer.status is PullStatus.FOUND:
             self._found(request, answer)
             return
-        if not len(request.queue):
+        if not request.queue.count:
             self._committing.update(request.of, request.next_offset)
         self._now(request)
         return
@@ -175,7 +175,11 @@ class Pulling:
         tags = self._memory.subscriptions[request.of.topic].tags
         wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
         if wanted:
-            request.queue.put(wanted)
+            try:
+                request.queue.put(wanted)
+            except ProcessQueueError:  # the listener never sees these messages, and no later ones are committed
+                self._failed(request, None)
+                return
             self.deliver(request.of, request.queue, wanted)
         self._later(request, self._memory.settings.pull_interval_ms if wanted else 0)
 

@@ -197,7 +197,7 @@ class Rebalancing:
                 offset = yield from self._committing.first_offset(of)
             except FAILURES:
                 continue  # its next round tries again
-            new: ProcessQueue[StoredMessage] = ProcessQueue(self._host.now_ms)
+            new: ProcessQueue[StoredMessage] = ProcessQueue(self._host.now_ms, memory.rules)
             begun.append((of, new, offset))
             new.is_locked = memory.rules.new_queue_is_locked
             memory.take(of, new)

@@ -27,6 +27,9 @@ class ConsumerRules:
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
     announces_changes: a round that changed the member's queues sends heartbeats. understands_no_offset: QUERY_NOT_FOUND means that the
     group has no offset; else that is an error, and the queue is not taken.
+    counts_bytes: a queue's messages are also limited by their size. resets_bytes: a queue without messages has no bytes, whatever was counted.
+    takes_empty_bodies: a message without a body is like any other; else it ends its pull with an error.
+
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
 
@@ -67,3 +70,6 @@ class ConsumerRules:
     locks_to_broadcast: bool
     resend_counts_itself: bool
     resend_keeps_origin_id: bool
+    counts_bytes: bool
+    resets_bytes: bool
+    takes_empty_bodies: bool

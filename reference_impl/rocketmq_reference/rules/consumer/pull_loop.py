@@ -23,7 +23,7 @@ def is_held_back(queue: ProcessQueue[Any], settings: ConsumeSettings, *, is_orde
     A queue that is consumed in order has no limit of its span.
     """
     return (
-        len(queue) > settings.pull_threshold_for_queue
+        queue.count > settings.pull_threshold_for_queue
         or queue.bytes // _MIB > settings.pull_threshold_size_for_queue_mib
         or (not is_orderly and queue.span > settings.consume_concurrently_max_span)
     )

@@ -14,6 +14,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.documents.refusal import Place, refused
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentStep, PollRoutes, RouteChange
+from rocketdiff.simulation.script.steps.process_queue import PROCESS_QUEUE_STEPS, ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import QueueOf
 from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
@@ -102,11 +103,11 @@ class Rounds:
     ms: Ms
 
 
-ConsumingStep = Allocate | Members | KnownOffset | Consumed | Wake | Rounds
+ConsumingStep = Allocate | ProcessQueueStep | Members | KnownOffset | Consumed | Wake | Rounds
 
-CONSUMING_STEPS = (Allocate, Members, KnownOffset, Consumed, Wake, Rounds)
+CONSUMING_STEPS = (Allocate, *PROCESS_QUEUE_STEPS, Members, KnownOffset, Consumed, Wake, Rounds)
 
-CONSUMING_DEPTHS = (Depth.ALLOCATION, Depth.REBALANCE)
+CONSUMING_DEPTHS = (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE)
 """From least to most."""
 
 
@@ -115,12 +116,16 @@ def needed_depth(step: EnvironmentStep | ConsumingStep) -> Depth:
     match step:
         case Allocate() | Advance() | RouteChange() | Dump((DumpPart.CLOCK,)):
             return Depth.ALLOCATION
+        case each if isinstance(each, PROCESS_QUEUE_STEPS):
+            return Depth.PROCESS_QUEUE
         case Members() | KnownOffset() | Consumed() | Wake() | Rounds() | PollRoutes():
             return Depth.REBALANCE
-        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.OWNED}:
+        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.PROCESS}:
+            return Depth.PROCESS_QUEUE
+        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.OWNED, DumpPart.PROCESS}:
             return Depth.REBALANCE
     raise UsageError(
-        "steps that act on allocation or rebalancing (route, advance, poll_routes, a dump of clock and owned)",
+        "steps that act on consumers (route, advance, poll_routes, a dump of clock, process and owned)",
         seen=step.do,
         hint="a script has the steps of one role",
     )

@@ -37,7 +37,7 @@ class AllocationSession:
         self, session: ScriptSession, dialect: ConsumerDialect, _script: Script, _observer: Observer | None
     ) -> None:
         self.session = session
-        self._rules, self._consumer = dialect.allocation, dialect.consumer
+        self._rules, self.consumer = dialect.allocation, dialect.consumer
 
     @property
     def client(self) -> VirtualClient:
@@ -74,14 +74,14 @@ class AllocationSession:
     def _answer(self, step: Allocate) -> str:
         """Return the share, or the exception's name."""
         if step.strategy not in self._rules.strategies:
-            return _exception("ClassNotFoundException")
+            return exception_text("ClassNotFoundException")
         route = self.session.servers.name_server.route
         queues = in_java_order(Queue(*each) for each in (subscribe_list(route) if route else ()))
         ids = ids_in_java_order(step.ids)
         try:
             share = self._strategy(step)(TOPIC, queues, ids, step.own)
         except AllocationError as error:
-            return _exception(error.name)
+            return exception_text(error.name)
         return f'{{"share": {share_text(share)}}}'
 
     def _strategy(self, step: Allocate) -> Strategy:
@@ -89,7 +89,7 @@ class AllocationSession:
             case AllocationStrategy.CONFIG:
                 return by_configuration(None if step.queues is None else [Queue(*astuple(one)) for one in step.queues])
             case AllocationStrategy.MACHINE_ROOM:
-                return by_machine_room(step.rooms, self._consumer)
+                return by_machine_room(step.rooms, self.consumer)
             case AllocationStrategy.MACHINE_ROOM_NEARBY:
                 return nearby(
                     STRATEGIES[step.within or AllocationStrategy.AVG], lambda queue: _room(queue.broker), _room
@@ -103,5 +103,6 @@ def _room(name: str) -> str:
     return room if at else ""
 
 
-def _exception(name: str) -> str:
+def exception_text(name: str) -> str:
+    """Return what a call has thrown, by the name of Java's exception."""
     return f'{{"exception": {text(name)}}}'

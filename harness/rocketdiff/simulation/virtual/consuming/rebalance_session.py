@@ -9,8 +9,8 @@ from rocketdiff.simulation.script.steps.consuming import Consumed, KnownOffset, 
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.assembly import RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
-from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, GroupTransport
+from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
@@ -39,7 +39,7 @@ _GROUP = "simulation"
 _OWN = "own"
 
 
-class RebalanceSession(AllocationSession):
+class RebalanceSession(ProcessQueueSession):
     """A member whose client is not started: only its rounds and pulls run."""
 
     def __init__(
@@ -103,8 +103,9 @@ class RebalanceSession(AllocationSession):
         return None
 
     def part(self, part: DumpPart) -> str:
+        if part is not DumpPart.OWNED:
+            return super().part(part)
         owned = (f"{queue.broker}/{queue.queue_id}" for queue in self._memory.working_on(TOPIC))
-        assert part is DumpPart.OWNED
         return json.dumps(sorted(owned, key=lambda name: name.encode("utf-16-be")), ensure_ascii=False)
 
     def state(self) -> str:

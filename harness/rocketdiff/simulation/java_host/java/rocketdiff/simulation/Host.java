@@ -10,6 +10,7 @@ import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.consuming.AllocationDepth;
+import rocketdiff.simulation.consuming.ProcessQueueDepth;
 import rocketdiff.simulation.consuming.RebalanceDepth;
 import rocketdiff.simulation.remoting.RemotingDepth;
 import rocketdiff.simulation.rewriting.JarShelf;
@@ -25,6 +26,8 @@ final class Host {
         + " \"latency_ms\": 1, \"isolation\": true}, {\"do\": \"select\"}]}";
     private static final String ALLOCATING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"allocate\","
         + " \"strategy\": \"AVG\", \"ids\": [\"c\"], \"own\": \"c\"}]}";
+    private static final String PROCESSING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"put\","
+        + " \"offsets\": [0]}, {\"do\": \"take\"}, {\"do\": \"commit\"}]}";
     private static final String REBALANCING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"members\","
         + " \"ids\": [\"own\"]}, {\"do\": \"rounds\", \"ms\": 21000}, {\"do\": \"members\", \"ids\": []}]}";
     private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"send\", \"mode\": \"sync\"}]}";
@@ -42,8 +45,10 @@ final class Host {
         depths.put("remoting", new RemotingDepth());
         depths.put("allocation", new AllocationDepth());
         trifles.put("selection", SELECTING);
+        depths.put("process-queue", new ProcessQueueDepth());
         depths.put("rebalance", new RebalanceDepth());
         trifles.put("allocation", ALLOCATING);
+        trifles.put("process-queue", PROCESSING);
         trifles.put("rebalance", REBALANCING);
     }
 

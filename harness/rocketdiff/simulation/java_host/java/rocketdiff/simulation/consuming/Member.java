@@ -1,7 +1,7 @@
 package rocketdiff.simulation.consuming;
 
 /** A member of a group whose rounds and pulls run. */
-public interface Member extends Allocator {
+public interface Member extends Processing {
     /** What its brokers know and were asked. */
     Group brokers();
 

@@ -8,7 +8,6 @@ import java.util.Map;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
-import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.scheduler.VirtualThread;
 import rocketdiff.simulation.servers.Network;
@@ -19,7 +18,7 @@ import rocketdiff.simulation.standins.CounterLocal;
  *
  * <p>It is not started but made to look so; of its threads those of the rounds and of the pulls run.
  */
-public final class RebalanceClient extends AllocationClient implements Member {
+public final class RebalanceClient extends ProcessQueueClient implements Member {
     private static final String OWN = "own";
 
     private final Group brokers = new Group();
@@ -28,7 +27,7 @@ public final class RebalanceClient extends AllocationClient implements Member {
     private final Object offsets;
 
     public RebalanceClient(Release release, Scheduler scheduler, Network network) {
-        super(release, network);
+        super(release, scheduler, network);
         Object consumer = Members.make(
             release.type("client.consumer.DefaultMQPushConsumer"), new Class<?>[] {String.class}, GROUP);
         Object impl = Members.get(consumer, "defaultMQPushConsumerImpl");
@@ -116,7 +115,8 @@ public final class RebalanceClient extends AllocationClient implements Member {
     @Override
     public void appendPart(StringBuilder out, String part, VirtualThread thread) {
         if (!part.equals("owned")) {
-            throw new Failure(Failure.SCRIPT, part + " at depth rebalance");
+            super.appendPart(out, part, thread);
+            return;
         }
         List<String> owned = new ArrayList<>();
         ((Map<?, ?>) Members.get(rebalance, "processQueueTable")).forEach((queue, process) -> {

@@ -36,7 +36,7 @@ final class ConsumingSteps {
                     run.lines.end(run.client, run.scheduler.main());
                 };
             default:
-                return null;
+                return ProcessQueueSteps.step(kind, fields);
         }
     }
 
@@ -81,8 +81,12 @@ final class ConsumingSteps {
         } catch (Failure | ScriptOver hostEnds) {
             throw hostEnds;
         } catch (Throwable thrown) {
-            out.append("{\"exception\": ").append(JsonText.of(thrown.getClass().getSimpleName())).append('}');
+            out.append(exception(thrown));
         }
+    }
+
+    static String exception(Throwable thrown) {
+        return "{\"exception\": " + JsonText.of(thrown.getClass().getSimpleName()) + "}";
     }
 
     private static List<Object> queues(List<?> written) {

@@ -9,6 +9,10 @@ import rocketdiff.simulation.servers.ScriptedServer;
 
 /** Steps of every role: time, servers, routes, the client's background work, and the dump of its state. */
 final class EnvironmentSteps {
+    private static final String[] PARTS = {
+        "index", "worst_index", "queues", "faults", "clock", "connections", "owned", "process"
+    };
+
     private EnvironmentSteps() {
     }
 
@@ -84,7 +88,7 @@ final class EnvironmentSteps {
     /** The parts in the order of the contract, whatever order they were asked in. */
     private static Step dump(List<?> asked) {
         List<String> parts = new ArrayList<>();
-        for (String part : new String[] {"index", "worst_index", "queues", "faults", "clock", "connections", "owned"}) {
+        for (String part : PARTS) {
             if (asked.contains(part)) {
                 parts.add(part);
             }
