@@ -10,6 +10,8 @@ from rocketdiff.oracle.consumer.windows import Windows
 
 RELEASES = ("4.5.2", "4.9.8", "5.1.4", "5.3.3")
 
+NEVER = 3_600 * NS_PER_S
+
 ROWS: tuple[tuple[str, Callable[[Windows], int], tuple[float, float, float, float]], ...] = (
     ("after a clean leave, or a kill", lambda its: its.no_owner_after_a_leave(), (0, 0, 0.5, 1.5)),
     (
@@ -43,6 +45,42 @@ ROWS: tuple[tuple[str, Callable[[Windows], int], tuple[float, float, float, floa
 def test_a_window_by_release(window: Callable[[Windows], int], expected_s: tuple[float, ...]) -> None:
     """The longest time that each release's rules allow, with default settings."""
     assert tuple(window(Windows.of(release, {})) / NS_PER_S for release in RELEASES) == expected_s
+
+
+IN_ORDER: tuple[tuple[str, Callable[[Windows], int], tuple[float, float, float, float]], ...] = (
+    ("first messages of a new queue", lambda its: its.first_delivery(), (26, 1, 1.5, 1.5)),
+    ("a lock that another member gives up", lambda its: its.lock_of_another(), (41, 41, 21.5, 1.5)),
+    ("a lock of a dead member", lambda its: its.lock_of_another(was_killed=True), (80, 80, 60.5, 61)),
+    ("the least of it", lambda its: its.lock_of_a_killed_member(), (40, 40, 40, 40)),
+    ("a call that outlasts its lock", lambda its: min(its.call_outlasts_lock(), NEVER), (3600, 3600, 40, 0.5)),
+    (
+        "a short pause, whose lock is asked for again",
+        lambda its: its.broker_was_down(8 * NS_PER_S, was_killed=False, may_have_closed=False),
+        (9, 9, 9, 9),
+    ),
+    (
+        "a dead master, restarted without locks",
+        lambda its: its.broker_was_down(8 * NS_PER_S, was_killed=True, may_have_closed=True),
+        (42, 40, 40, 11),
+    ),
+)
+
+
+@pytest.mark.parametrize(("window", "expected_s"), [row[1:] for row in IN_ORDER], ids=[row[0] for row in IN_ORDER])
+def test_a_window_of_an_orderly_group_by_release(
+    window: Callable[[Windows], int], expected_s: tuple[float, ...]
+) -> None:
+    """A lock is kept for 60 s, renewed every 20 s, and asked for again in a round; until 4.9.5 a new queue waits for the renewal."""
+    seen = tuple(window(Windows.of(release, {}, is_orderly=True)) / NS_PER_S for release in RELEASES)
+    assert seen == expected_s
+
+
+def test_a_group_of_several_releases_waits_for_the_slowest_lock() -> None:
+    """One member that asks every 20 s, and one that unlocks after 20 s, make the window of both."""
+    made = [Windows.of(release, {}, is_orderly=True) for release in ("5.3.3", "4.9.4")]
+    widest = Windows.widest(made)
+    assert (widest.lock_of_another(), widest.first_delivery()) == (41 * NS_PER_S, (0.5 + 1 + 20 + 1) * NS_PER_S)
+    assert Windows.of("5.3.3", {}).lock_of_another() == 0
 
 
 def test_settings_of_the_scenario_count() -> None:

@@ -312,6 +312,7 @@ class Story:
     stall_ms: int = 0
     membership: tuple[MemberEvent, ...] = ()
     mixed: tuple[int, ...] = ()
+    is_orderly: bool = False
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
@@ -384,6 +385,7 @@ class Story:
                     f"group-{arm}",
                     1,
                     self.settings,
+                    self.is_orderly,
                     membership=self.membership,
                     mixed=self.mixed if arm is Arm.CANDIDATE else (),
                 )

@@ -673,7 +673,7 @@ class SimulatedGroup:
         self._counts[of, member.number] += 1
         return self._counts[of, member.number]
 
-    def _offset(self, member: Member, what: str, of: Queue, value: int) -> None:
+    def _offset(self, member: Member, what: str, of: Queue, value: int | None) -> None:
         self.rows.offsets.append(
             {
                 "member": member.number,
@@ -724,8 +724,10 @@ class SimulatedGroup:
         return next(row for row in self.rows.members if row["member"] == member.number)
 
 
-def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) -> Story:
-    """Return the case of two groups; the candidate's may be a defective one."""
+def simulated(
+    script: Script, candidate: type[SimulatedGroup] = SimulatedGroup, faithful: type[SimulatedGroup] = SimulatedGroup
+) -> Story:
+    """Return the case of two groups, the faithful one and the candidate's, which may be a defective one."""
     held: dict[str, list[Row]] = {broker: [] for broker in script.brokers}
     for send in sorted(range(script.count), key=lambda send: (script.stored_ms(send), send)):
         broker, at_ms = script.brokers[send % len(script.brokers)], script.stored_ms(send)
@@ -743,7 +745,7 @@ def simulated(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup) 
             }
         )
     return Story(
-        SimulatedGroup(script, 0).run(),
+        faithful(script, 0).run(),
         candidate(script, 1).run(),
         held=[row for rows in held.values() for row in rows],
         faults=[
