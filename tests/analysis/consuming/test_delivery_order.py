@@ -79,7 +79,9 @@ def hand_over(
         pytest.param(
             partial(fail, send=31, again_after_ms=60, suspend_ms=None), {"repeated"}, id="sooner than the default"
         ),
-        pytest.param(partial(fail, send=31, again_after_ms=400), {"overtaken", "repeated"}, id="after the next message"),
+        pytest.param(
+            partial(fail, send=31, again_after_ms=400), {"overtaken", "repeated"}, id="after the next message"
+        ),
         pytest.param(partial(hand_over, at_ms=10_000), set(), id="a clean hand-over"),
         pytest.param(partial(hand_over, at_ms=10_000, call_ms=250), {"two-owners"}, id="beside a call"),
         pytest.param(partial(hand_over, at_ms=10_000, call_ms=900, after_ms=600), set(), id="beside a long call"),

@@ -13,6 +13,7 @@ from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from tests.reference_impl.consuming_group import FIRST, T0, Group, group_on_a_broker
+from tests.reference_impl.consuming_in_order import InOrder
 
 T1 = TopicQueue("T", Queue("broker-a", 1))
 
@@ -51,6 +52,31 @@ def test_a_wrong_share_is_the_next_members(group: Group, name: str, expected: se
     consumer.start()
     group.wait_for(lambda: topic_t(group) == expected)
     assert ("T", 1) in group.shares
+    consumer.shutdown()
+
+
+def test_a_message_is_consumed_before_the_one_in_front_of_it(group: Group) -> None:
+    """The tenth message of a queue comes after all that have come."""
+    group.broker.put("T", 0, *"abcdefghijkl")
+    member = InOrder(group)
+    consumer = member.made()
+    CONSUMER_TOYS["reorders-a-queue"](consumer)
+    consumer.start()
+    group.wait_for(lambda: len(member.seen) == 12)
+    consumer.shutdown()
+    assert [body for body, _ in member.seen] == list("abcdefghiklj")
+
+
+def test_a_queue_is_consumed_without_its_lock(group: Group) -> None:
+    """The broker is asked for no lock, and another member's counts for nothing."""
+    group.broker.put("T", 0, "a")
+    group.broker.locks["T", 0] = "another member"
+    member = InOrder(group)
+    consumer = member.made()
+    CONSUMER_TOYS["ignores-locks"](consumer)
+    consumer.start()
+    group.wait_for(lambda: member.seen == [("a", 0)])
+    assert RequestCode.LOCK_BATCH_MQ not in [code for code, _ in group.broker.locked]
     consumer.shutdown()
 
 

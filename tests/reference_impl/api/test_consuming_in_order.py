@@ -1,74 +1,25 @@
 """The live push consumer with an orderly listener, on scripted brokers: its calls, locks, suspensions and dead letters."""
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import pytest
 
-from rocketmq_reference.api.push_consumer import PushConsumer
-from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import decode_properties
 from rocketmq_reference.remoting.sending import parse_send_fields
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
-from tests.reference_impl.consuming_group import FIRST, T0, Group, group_on_a_broker
+from tests.reference_impl.consuming_group import T0, Group, group_on_a_broker
+from tests.reference_impl.consuming_in_order import InOrder
 
 OTHER = "another member"
-
-Answer = Callable[[StoredMessage, OrderlyContext], OrderlyStatus | None]
 
 
 @pytest.fixture
 def group() -> Iterator[Group]:
     with group_on_a_broker() as made:
         yield made
-
-
-@dataclass
-class InOrder:
-    """An orderly member of a group, whose listener remembers."""
-
-    group: Group
-    answer: Answer = lambda _message, _context: OrderlyStatus.SUCCESS
-    release: str = "5.3.3"
-    seen: list[tuple[str, int]] = field(default_factory=list)
-    calling: int = 0
-    most_at_once: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __call__(
-        self, messages: Sequence[StoredMessage], _of: TopicQueue, context: OrderlyContext
-    ) -> OrderlyStatus | None:
-        (message,) = messages
-        with self.lock:
-            self.calling += 1
-            self.most_at_once = max(self.most_at_once, self.calling)
-            self.seen.append((message.body.decode(), message.reconsume_times))
-        try:
-            return self.answer(message, context)
-        finally:
-            with self.lock:
-                self.calling -= 1
-
-    def started(self, **settings: int) -> PushConsumer:
-        chosen = ConsumerSettings(
-            instance_name="m0",
-            consume_from_where=FIRST,
-            rebalance_min_interval_ms=20,
-            pull_time_delay_when_exception_ms=20,
-            persist_consumer_offset_interval_ms=100,
-            suspend_current_queue_time_ms=10,
-            **settings,  # type: ignore[arg-type]  # numbers alone
-        )
-        name_servers = [self.group.cluster.name_server.address]
-        consumer = PushConsumer(name_servers, "G", self.release, self, chosen, self.group, is_orderly=True)
-        self.group.broker.ids = [consumer.client_id]
-        consumer.subscribe("T")
-        return consumer.start()
 
 
 def test_a_queue_is_consumed_one_message_at_a_time(group: Group) -> None:

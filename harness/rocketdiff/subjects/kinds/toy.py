@@ -59,6 +59,8 @@ MEMBER_DEFECTS = {
     "wrong-share": "takes the queues of the next member",
     "keeps-a-lost-queue": "goes on with a queue that belongs to another member",
     "never-gives-up-a-queue-cleanly": "commits nothing when it gives a queue up or leaves",
+    "reorders-a-queue": "consumes some messages of a queue before the one in front of them",
+    "ignores-locks": "consumes in order without locking its queues",
 }
 """Of toys that consume."""
 

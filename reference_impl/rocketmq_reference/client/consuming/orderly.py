@@ -48,7 +48,7 @@ class Orderly:
         self._memory = memory
         self._host = host
         self._committing = committing
-        self._locking = locking
+        self.locking = locking
         self._listen = listen
         self._resend = resend
         self._pool = host.worker(CONSUME)
@@ -67,11 +67,11 @@ class Orderly:
         """Begin no run any more, and give all locks back; runs under way end after their call."""
         self._is_stopped = True
         if not self._memory.settings.is_broadcasting:
-            yield from self._locking.unlock_all()
+            yield from self.locking.unlock_all()
 
     def lock(self, of: TopicQueue) -> Running[bool]:
         """Lock a queue that the member is about to work on; False if another member has it."""
-        return self._locking.lock(of)
+        return self.locking.lock(of)
 
     def deliver(self, of: TopicQueue, queue: Pulled, _messages: Messages) -> None:
         """Begin a run, unless one takes what was pulled."""
@@ -97,10 +97,10 @@ class Orderly:
                 yield from self._committing.commit(of)
                 self._committing.forget(of)
             if at_once or not queue.has_waiting:
-                yield from self._locking.unlock(of)
+                yield from self.locking.unlock(of)
             else:
                 due_ms = self._host.now_ms + rules.UNLOCK_DELAY_MS
-                self._delays.schedule(due_ms, lambda _own: self._locking.unlock(of))
+                self._delays.schedule(due_ms, lambda _own: self.locking.unlock(of))
         finally:
             if not is_forced:
                 call.release()
@@ -109,7 +109,7 @@ class Orderly:
 
     def _renew(self, _own: Thread) -> Body:
         if not self._is_stopped:
-            yield from self._locking.renew()
+            yield from self.locking.renew()
 
     def _submit(self, of: TopicQueue, queue: Pulled) -> None:
         self._pool.submit(lambda _own: self.run(of, queue))
@@ -120,7 +120,7 @@ class Orderly:
 
     def _lock_and_run_later(self, of: TopicQueue, queue: Pulled, delay_ms: int) -> None:
         def due(_own: Thread) -> Body:
-            is_locked = not self._is_stopped and (yield from self._locking.lock(of))
+            is_locked = not self._is_stopped and (yield from self.locking.lock(of))
             self._later(of, queue, rules.LEAST_SUSPEND_MS if is_locked else rules.REFUSED_MS)
 
         if not self._is_stopped:
@@ -149,8 +149,12 @@ class Orderly:
             if self._host.now_ms - began_ms > rules.CONTINUOUSLY_MS:
                 self._later(of, queue, rules.LEAST_SUSPEND_MS)
                 return
-            messages = queue.take(self._memory.settings.consume_message_batch_max_size)
+            messages = self.take(queue)
             goes_on = bool(messages) and (yield from self._call(of, queue, messages))
+
+    def take(self, queue: Pulled) -> Sequence[StoredMessage]:
+        """Take the messages of the next call; none if none waits."""
+        return queue.take(self._memory.settings.consume_message_batch_max_size)
 
     def _call(self, of: TopicQueue, queue: Pulled, messages: Sequence[StoredMessage]) -> Running[bool]:
         """Call the listener; return whether the run goes on."""

@@ -156,6 +156,44 @@ def loses_tags(consumer: PushConsumer) -> None:
     pulling.deliver = without_tags
 
 
+def reorders_a_queue(consumer: PushConsumer) -> None:
+    """Consume every tenth message of a queue after all that have come."""
+    in_order = consumer.parts.in_order
+    if in_order is None:
+        return
+    take = in_order.take
+
+    def swapped(queue: Pulled) -> Sequence[StoredMessage]:
+        first = take(queue)
+        if not first or not _strikes(first[0]) or not queue.has_waiting:
+            return first
+        second = take(queue)
+        queue.put_back(first)
+        return second
+
+    in_order.take = swapped  # type: ignore[method-assign]  # the defect
+
+
+def ignores_locks(consumer: PushConsumer) -> None:
+    """Consume in order without asking for locks."""
+    in_order, memory, host = consumer.parts.in_order, consumer.parts.memory, consumer.parts.client.host
+    if in_order is None:
+        return
+
+    def granted(of: TopicQueue) -> Running[bool]:  # noqa: ARG001 - it asks for none
+        return True
+        yield  # a coroutine without waits
+
+    def renewed() -> Body:
+        for queue in memory.process.values():
+            queue.is_locked, queue.last_lock_ms = True, host.now_ms
+        return
+        yield  # a coroutine without waits
+
+    in_order.locking.lock = granted  # type: ignore[method-assign]  # the defect
+    in_order.locking.renew = renewed  # type: ignore[method-assign]  # the defect
+
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -168,6 +206,8 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "keeps-a-lost-queue": keeps_a_lost_queue,
         "never-gives-up-a-queue-cleanly": never_gives_a_queue_up_cleanly,
         "loses-tags": loses_tags,
+        "reorders-a-queue": reorders_a_queue,
+        "ignores-locks": ignores_locks,
     }
 )
 """By the names of ``subjects.kinds.toy``."""
