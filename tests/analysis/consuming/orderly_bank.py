@@ -53,7 +53,7 @@ class SwapsNeighbours(OrderlyGroup):
         super().run_next(member, work)
 
 
-class ShutsNobodyOut(OrderlyGroup):
+class SharesItsQueues(OrderlyGroup):
     """Works without locks, and on queues that belong to another member."""
 
     def lock(self, _member: Member, _of: Queue) -> bool:
@@ -156,7 +156,7 @@ BANK = (
     Defect(GivesUpAFailedMessage, CALM, "delivery-order.overtaken"),
     Defect(CallsTwoAtOnce, SLOW, "delivery-order.parallel-calls"),
     Defect(SwapsNeighbours, PAUSED, "delivery-order.overtaken"),
-    Defect(ShutsNobodyOut, TWO_MEMBERS, "delivery-order.two-owners"),
+    Defect(SharesItsQueues, TWO_MEMBERS, "delivery-order.two-owners"),
     Defect(TakesOverAtOnce, MEMBER_KILLED, "delivery-order.lock-not-awaited"),
     Defect(KeepsItsLocks, MEMBER_LEFT, "allocation.no-owner"),
     Defect(RepeatsAtOnce, CALM, "delivery-order.repeated"),

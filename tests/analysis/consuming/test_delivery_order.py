@@ -91,7 +91,7 @@ def hand_over(
         ),
     ],
 )
-def test_what_a_group_may_do_and_must_not(change: Change, expected: set[str]) -> None:
+def test_changes_of_a_group_are_allowed_or_named(change: Change, expected: set[str]) -> None:
     """Each change of a faithful group has the signatures that the rules leave no doubt about."""
     assert found(change) == expected
 

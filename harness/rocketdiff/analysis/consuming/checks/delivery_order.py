@@ -3,7 +3,7 @@ Is each queue of an orderly group consumed in order, one call at a time, by one 
 
 A member takes the messages of a queue one after the other. One whose listener fails holds its queue up: it comes again after the time
 that the listener asked for, until it has failed too often and is sent away. A member works on a queue while it has the queue's lock at the
-broker: so two members never take turns, and nobody follows a killed member until its lock has run out. A broker that was down, and a
+broker: so two members never take turns, and no member follows a killed one until its lock has run out. A broker that was down, and a
 member that was paused, may have lost locks: what began by then is left open.
 """
 
