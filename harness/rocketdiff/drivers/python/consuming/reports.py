@@ -29,6 +29,7 @@ class Reports:
         self._allocations = 0
         self._owned_sets = 0
         self._offset_events = 0
+        self._updated: dict[Place, int | None] = {}
         self._calls = 0
         self._open_calls = 0
         self._threads: dict[int, int] = {}
@@ -66,11 +67,15 @@ class Reports:
         with self._changed:
             self.owned(incarnation, ())
             self._ended = incarnation
+            self._updated.clear()
 
     def offset(self, incarnation: int, what: OffsetEvent, place: Place, value: int | None) -> None:
         with self._changed:
-            if incarnation <= self._ended:
+            is_known = what is OffsetEvent.UPDATE and self._updated.get(place) == value
+            if incarnation <= self._ended or is_known:
                 return
+            if what in (OffsetEvent.UPDATE, OffsetEvent.FORGET):
+                self._updated[place] = value
             self._offset_events += 1
             self._speak(OffsetSeen(self._offset_events, incarnation, time.monotonic_ns(), what, *place, value))
 

@@ -4,7 +4,9 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.store.LocalFileOffsetStore;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
@@ -24,6 +26,8 @@ final class WatchedOffsets implements InvocationHandler {
     private final boolean isBroadcasting;
     private final int incarnation;
     private final Reports reports;
+    /** A client at the end of a slave's queue updates it with the same offset a hundred times a second. */
+    private final Map<MessageQueue, Object> updated = new ConcurrentHashMap<>();
     private OffsetStore store;
 
     private WatchedOffsets(DefaultMQPushConsumer consumer, boolean isBroadcasting, int incarnation, Reports reports) {
@@ -92,7 +96,9 @@ final class WatchedOffsets implements InvocationHandler {
                 }
                 break;
             case "updateOffset":
-                report("update", arguments);
+                if (arguments[0] != null && !arguments[1].equals(updated.put((MessageQueue) arguments[0], arguments[1]))) {
+                    report("update", arguments);
+                }
                 break;
             case "updateAndFreezeOffset":
                 report("freeze", arguments);
@@ -102,6 +108,7 @@ final class WatchedOffsets implements InvocationHandler {
                 break;
             case "removeOffset":
                 if (arguments[0] != null) {
+                    updated.remove((MessageQueue) arguments[0]);
                     reports.offset(incarnation, "forget", (MessageQueue) arguments[0], null);
                 }
                 break;
