@@ -129,6 +129,7 @@ def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expecte
         pytest.param("{at_s: 4, leave: 0}, {at_s: 4.5, join: 0}", "1 s between two events", id="too soon"),
         pytest.param("{at_s: 9, leave: 0}", "an end before 9 s", id="after the feed"),
         pytest.param("{at_s: 4, leave: 0}, {at_s: 5, leave: 1}", "there at the end", id="all gone"),
+        pytest.param("{at_s: 4, join: 3}", "a join of member 2", id="a gap in the numbers"),
         pytest.param("{at_s: 4, join: 6}", "at most 5", id="a seventh member"),
     ],
 )
@@ -145,16 +146,16 @@ def test_members_come_and_go_as_they_can(events: str, expected: str | None) -> N
 def test_a_script_has_all_processes_and_those_that_remain() -> None:
     """Members that come later need a process too; the last event of a member is known."""
     text = TEXT.replace(
-        "drain_s: 8", "drain_s: 8\n  membership: [{at_s: 7, join: 0}, {at_s: 4, join: 3}, {at_s: 5, leave: 0}]"
+        "drain_s: 8", "drain_s: 8\n  membership: [{at_s: 7, join: 0}, {at_s: 4, join: 2}, {at_s: 5, leave: 0}]"
     )
     group = parse(text, "text").group
     assert group is not None
     assert [(event.at_s, event.member, event.change.value) for event in group.membership] == [
-        (4, 3, "join"),
+        (4, 2, "join"),
         (5, 0, "leave"),
         (7, 0, "join"),
     ]
-    assert (group.processes, group.remaining) == (4, (0, 1, 3))
+    assert (group.processes, group.remaining) == (3, (0, 1, 2))
     assert [group.is_last_of(event) for event in group.membership] == [True, False, True]
 
 
@@ -182,7 +183,7 @@ BROADCAST = TEXT.replace("members: 2", "members: 2\n  model: broadcasting")
     ("changes", "expected"),
     [
         pytest.param({"checks: [delivered, retries]": "checks: [delivered]", "outcome: later": "outcome: success"}, None, id="one check"),
-        pytest.param({}, r"checks: \[delivered\] of a broadcasting", id="another check"),
+        pytest.param({}, r"checks: \[delivered, redelivery\] of a broadcasting", id="another check"),
         pytest.param({"checks: [delivered, retries]": "checks: [delivered]"}, "does not come back", id="a failing listener"),
     ],
 )  # fmt: skip

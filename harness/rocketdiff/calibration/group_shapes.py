@@ -82,11 +82,12 @@ def _restart(random: Random) -> str:
 
 
 def _joined_and_left(random: Random) -> str:
+    members = random.choice((1, 2, 3))
     return _group(
         random,
         "A member that joins and leaves takes its share and gives it back, alike in both groups.",
-        members=random.choice((1, 2, 3)),
-        membership="{at_s: 4, join: 3}, {at_s: 12, leave: 3}",
+        members=members,
+        membership=f"{{at_s: 4, join: {members}}}, {{at_s: 12, leave: {members}}}",
         checks=(*EXACT, "allocation"),
         duration_s=18,
     )
@@ -137,7 +138,7 @@ def _broadcasting(random: Random) -> str:
         model="broadcasting",
         faults=f"{{kind: pause, broker: {random.choice('ab')}, at_s: 5, for_s: 2}}",
         properties=WITHOUT_ROUNDS,
-        checks=("delivered",),
+        checks=("delivered", "redelivery"),
         duration_s=10,
         drain_s=10,
     )

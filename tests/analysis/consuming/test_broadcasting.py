@@ -46,7 +46,7 @@ class BroadcastStory(Story):
 
     baseline: Group = field(default_factory=broadcasting)
     candidate: Group = field(default_factory=broadcasting)
-    checks: tuple[str, ...] = ("delivered",)
+    checks: tuple[str, ...] = ("delivered", "redelivery")
 
     def entry(self) -> CaseEntry:
         groups = {arm: GroupEntry(f"group-{arm}", len(MEMBERS), is_broadcasting=True) for arm in Arm}
@@ -69,6 +69,43 @@ def damaged(group: Group) -> None:
     next(row for row in group.deliveries if row["member"] == 1 and row["send"] == 9)["body_ok"] = False
 
 
+def twice(group: Group) -> None:
+    """The second member delivers every tenth message again."""
+    for send in range(0, COUNT, 10):
+        group.deliver(send, send * EVERY_MS + 40, member=1, **shown_of(send))
+
+
+def joins_again(first: int) -> Callable[[Group], None]:
+    """Return a change: the second member leaves in the middle and joins again; it begins each queue at an offset."""
+
+    def change(group: Group) -> None:
+        half = COUNT // 2
+        without(*range(half, COUNT), member=1)(group)
+        left_ms, back_ms = half * EVERY_MS - 1, half * EVERY_MS + 1_000
+        group.members[1] |= {"leave_start_ns": ns(left_ms), "leave_end_ns": ns(left_ms + 20)}
+        group.members.append(
+            group.members[0]
+            | {"member": 1, "incarnation": 2, "join_start_ns": ns(back_ms), "join_end_ns": ns(back_ms + 50)}
+        )
+        group.owned = [row for row in group.owned if row["member"] == 0 or row["queues"]]
+        group.offsets = [row for row in group.offsets if row["member"] == 0 or row["what"] == "query"]
+        for broker in BROKERS:
+            group.offset("commit", left_ms + 1, broker, half // 2, member=1)
+        group.own(left_ms + 5, member=1)
+        begun = len(group.owned), len(group.offsets), len(group.calls), len(group.deliveries)
+        for broker in BROKERS:
+            group.offset("query", back_ms + 999, broker, first, member=1)
+        group.own(back_ms + 1_000, "a", "b", member=1)
+        for send in range(2 * max(first, 0), COUNT):
+            group.deliver(send, max(send * EVERY_MS, back_ms + 1_000) + 2, member=1, **shown_of(send))
+        group.own(LEAVE_MS + 10, member=1)
+        for rows, since in zip((group.owned, group.offsets, group.calls, group.deliveries), begun, strict=True):
+            for row in rows[since:]:
+                row["incarnation"] = 2
+
+    return change
+
+
 def dies(group: Group) -> None:
     """The second member is killed after half of the feed, and gets nothing more."""
     without(*range(COUNT // 2, COUNT), member=1)(group)
@@ -82,9 +119,21 @@ def dies(group: Group) -> None:
     ("change", "signatures"),
     [
         pytest.param(lambda _: None, set(), id="each gets everything"),
-        pytest.param(without(50, member=1), {"delivered.never"}, id="one member loses what the other gets"),
-        pytest.param(without(50, 51, member=0), {"delivered.never"}, id="the other member loses"),
+        pytest.param(
+            without(50, member=1), {"delivered.never", "redelivery.gap"}, id="one member loses what the other gets"
+        ),
+        pytest.param(without(50, 51, member=0), {"delivered.never", "redelivery.gap"}, id="the other member loses"),
         pytest.param(damaged, {"delivered.damaged"}, id="one member shows another body"),
+        pytest.param(twice, {"redelivery.without-cause"}, id="one member delivers some twice"),
+        pytest.param(joins_again(COUNT // 4), set(), id="one joins again and goes on"),
+        pytest.param(
+            joins_again(-1), {"redelivery.below-the-committed-offset"}, id="its file has nothing when it joins again"
+        ),
+        pytest.param(
+            joins_again(COUNT // 4 + 5),
+            {"redelivery.above-the-committed-offset", "delivered.not-yet"},
+            id="it joins again further on",
+        ),
     ],
 )
 def test_each_member_must_get_every_message(change: Callable[[Group], None], signatures: set[str]) -> None:

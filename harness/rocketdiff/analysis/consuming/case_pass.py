@@ -11,7 +11,7 @@ from rocketdiff.analysis.consuming.story import story_of
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.arm import Arm
 
-OF_EACH_MEMBER = frozenset({"delivered", "consumption"})
+OF_EACH_MEMBER = frozenset({"delivered", "redelivery", "consumption"})
 """Checks that judge a broadcasting group too; the others are about members that share queues and offsets."""
 
 

@@ -31,8 +31,8 @@ LEAST_STAY_S = 1.0
 FIRST_RETRY_LEVEL = 3
 """The first retry has this level, each further one the next, unless the listener asks for another."""
 
-OF_BROADCASTING = "delivered"
-"""The check that judges each member by itself; the others compare members that share their queues and offsets."""
+OF_BROADCASTING = ("delivered", "redelivery")
+"""Checks that judge each member by itself; the others compare members that share their queues and offsets."""
 
 IN_ORDER, OF_FAILED = "delivery-order", "retries"
 """The checks of failed messages: in order they hold their queue up, else they come back from the retry topic."""
@@ -50,6 +50,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_membership(file),
+        *_of_numbers(file),
         *_of_mix(file),
         *_of_broadcasting(file),
     ):
@@ -171,6 +172,17 @@ def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:
         yield ("consumers", "membership"), "a member that is there at the end", "none", "let one stay, or join again"
 
 
+def _of_numbers(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Every number below the highest must join, as its process is started."""
+    numbers = {part.join for part in file.consumers.membership if part.join is not None} | set(
+        range(file.consumers.members)
+    )
+    missing = next(number for number in range(len(numbers) + 1) if number not in numbers)
+    if missing < max(numbers):
+        hint = "number the members without a gap"
+        yield ("consumers", "membership"), f"a join of member {missing}", f"one of member {max(numbers)}", hint
+
+
 def _of_mix(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     if file.consumers.mix != Mix.NONE and not group_of(file.consumers).mixed:
         yield ("consumers", "mix"), "two members at least", "one", "a group of one client is not mixed"
@@ -179,9 +191,9 @@ def _of_mix(file: ConsumerScenarioFile) -> Iterator[Flaw]:
 def _of_broadcasting(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     if file.consumers.model != MessageModel.BROADCASTING:
         return
-    if others := [check for check in file.checks if check != OF_BROADCASTING]:
+    if others := [check for check in file.checks if check not in OF_BROADCASTING]:
         hint = "each member keeps its own offsets, in a file"
-        yield ("checks",), f"checks: [{OF_BROADCASTING}] of a broadcasting group", ", ".join(others), hint
+        yield ("checks",), f"checks: [{', '.join(OF_BROADCASTING)}] of a broadcasting group", ", ".join(others), hint
     for number, rule in enumerate(file.consumers.rules):
         if rule.outcome != ListenerOutcome.SUCCESS:
             place = ("consumers", "rules", number, "outcome")

@@ -3,7 +3,8 @@ Is a message delivered again only with a cause, and does a member begin a queue 
 
 In one tenure an offset comes again only after its listener has failed and both ways of its hand-back as well: then after 5 s, with one
 failure more. A tenure begins at the offset that its broker answered: not below what the group has certainly committed, and not above what
-it may have committed. A killed broker may forget what it had not written. Within a tenure every offset is delivered.
+it may have committed. A killed broker may forget what it had not written. Within a tenure every offset is delivered. A member of a
+broadcasting group is judged by itself, with the offsets of its own file.
 """
 
 from bisect import bisect_left
@@ -44,7 +45,7 @@ GIVEN_UP_NS = 2 * NS_PER_S
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
-    for group in story.groups.values():
+    for group in (reader for each in story.groups.values() for reader in each.readers):
         for queue in sorted({*group.by_queue, *(tenure.queue for tenure in group.tenures)}):
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.by_queue.get(queue, ())))
             _observe_queue(story, facts, group, queue)
