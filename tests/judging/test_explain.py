@@ -11,11 +11,13 @@ import pytest
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import UsageError
 from rocketdiff.judging.explain import explain
-from rocketdiff.judging.explain_message import DEAD, ONCE, RETRY, TAKEOVER, explain_message
+from rocketdiff.judging.explain_message import DEAD, HELD_UP, LOCK, ONCE, RETRY, TAKEOVER, explain_message
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.consuming.group_story import Group
 from tests.analysis.consuming.group_story import Story as GroupsStory
 from tests.analysis.consuming.group_story import candidate as groups_changed
+from tests.analysis.consuming.orderly_group import in_order
+from tests.analysis.consuming.simulated_group import Script
 from tests.analysis.synthetic import ArmRecords, Story, write_run
 
 
@@ -98,6 +100,14 @@ def test_why_a_message_was_delivered_twice(change: Callable[[Group], None], numb
     assert [line for line in own if line.endswith(rule)]
     assert any("is committed, seen at the broker, which covers the message" in line for line in own)
     assert any("delivery 1 to member 0" in line for line in lines[other:])
+
+
+def test_a_failed_message_of_an_orderly_group_is_explained_by_its_own_rules() -> None:
+    """It holds its queue up for the time that the listener asked for, under the queue's lock."""
+    lines = story_lines(in_order(Script(count=20, fails_every=7)), "14")
+    assert any(line.endswith("its call ends with later, to come again after 200 ms") for line in lines)
+    assert [rule for rule in (HELD_UP, LOCK) if not any(line.endswith(rule) for line in lines)] == []
+    assert not any(line.endswith(RETRY) for line in lines)
 
 
 def test_where_the_copies_of_a_failed_message_are() -> None:

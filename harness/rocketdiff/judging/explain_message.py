@@ -32,6 +32,14 @@ COMMIT = (
 )
 TAKEOVER = "what was finished and not committed when a queue changed its member is delivered again"
 ONCE = "while a member keeps a queue, it delivers an offset again only after its call has failed"
+HELD_UP = (
+    "a failed message of an orderly group holds its queue up: the member that has the queue's lock calls its listener again after"
+    " the time that the listener asks for, with one failure more, until it has failed too often"
+)
+LOCK = (
+    "a member of an orderly group works on a queue only while its broker has locked the queue for it, which lasts 60 s from each"
+    " renewal, unless the member gives it back"
+)
 IN_ORDER = "a client pulls a queue in order, and leaves no offset out"
 
 
@@ -78,7 +86,7 @@ def _no_message(story: CaseStory, where: str) -> UsageError:
 def _in_group(story: CaseStory, group: GroupStory, held: Held) -> Iterator[str]:
     deliveries = group.by_send.get(held.send or 0, ())
     steps = [
-        *(step for tenure in group.tenures_of(held.queue) for step in _tenure(tenure)),
+        *(step for tenure in group.tenures_of(held.queue) for step in _tenure(group, tenure)),
         *(step for number in range(len(deliveries)) for step in _delivery(group, deliveries, number)),
         *_copies(story, group, held),
         *_committed(group, held),
@@ -103,13 +111,13 @@ def _seconds(at_ns: int, story: CaseStory) -> str:
     return f"{(at_ns - (story.trace.entry.origin_ns or 0)) / NS_PER_S:.3f} s"
 
 
-def _tenure(tenure: Tenure) -> Iterator[_Step]:
+def _tenure(group: GroupStory, tenure: Tenure) -> Iterator[_Step]:
     first = "an unknown offset" if tenure.first is None else f"offset {tenure.first:,}"
     if tenure.first is not None and tenure.first < 0:
         first = "where a group without a committed offset begins"
     yield _Step(tenure.from_ns, f"member {tenure.member} begins to work on the queue, from {first}", BEGINNING)
     if tenure.until_ns is not None:
-        yield _Step(tenure.until_ns, f"member {tenure.member} gives the queue up")
+        yield _Step(tenure.until_ns, f"member {tenure.member} gives the queue up", LOCK if group.is_orderly else "")
 
 
 def _delivery(group: GroupStory, deliveries: Sequence[Delivery], number: int) -> Iterator[_Step]:
@@ -123,7 +131,9 @@ def _delivery(group: GroupStory, deliveries: Sequence[Delivery], number: int) ->
         yield _Step(each.start_ns, "its call never ended")
         return
     level = "" if each.delay_level is None else f", delay level {each.delay_level}"
-    yield _Step(each.end_ns, f"its call ends with {each.result}{level}", RETRY if each.has_failed else "")
+    waits = "" if each.suspend_ms is None else f", to come again after {each.suspend_ms:,} ms"
+    rule = "" if not each.has_failed else HELD_UP if group.is_orderly else RETRY
+    yield _Step(each.end_ns, f"its call ends with {each.result}{level}{waits}", rule)
 
 
 def _cause(group: GroupStory, before: Delivery, each: Delivery) -> tuple[str, str]:
