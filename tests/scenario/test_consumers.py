@@ -86,6 +86,16 @@ def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:
         pytest.param("duration_s: 9", "duration_s: 60", None, id="a longer feed"),
         pytest.param("[delivered, retries]", "[loss]", "one of 'delivered'", id="a check of producers"),
         pytest.param("[delivered, retries]", "[]", "at least 1 entry", id="no check"),
+        pytest.param("outcome: later, delay_level: 1", "outcome: success", "comes back", id="no failing listener"),
+        pytest.param("[delivered, retries]", "[flow-control]", "work_ms is 0", id="a listener without work"),
+        pytest.param("[delivered, retries]", "[takeover-time]", "no member that comes", id="members that stay"),
+        pytest.param("[delivered, retries]", "[promptness, resume-time]", None, id="calm, then a fault"),
+        pytest.param(
+            "at_s: 5, for_s: 3}]\nchecks: [delivered, retries]",
+            "at_s: 3, for_s: 3}]\nchecks: [promptness]",
+            None,
+            id="a second of calm",
+        ),
     ],
 )
 def test_a_file_that_shows_nothing_is_refused(stated: str, instead: str, expected: str | None) -> None:

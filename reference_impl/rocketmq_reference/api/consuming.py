@@ -45,7 +45,7 @@ _FIRST_COMMIT_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LiveConsumer:
-    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return. in_order: None if concurrent."""
+    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return. in_order, concurrent: one of them."""
 
     client: LiveClient
     memory: ConsumerMemory
@@ -53,6 +53,7 @@ class LiveConsumer:
     rebalancing: Rebalancing
     pulling: Pulling
     in_order: Orderly | None = None
+    concurrent: Concurrent | None = None
 
     def begin(self) -> Body:
         """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
@@ -120,7 +121,8 @@ def live_consumer(
     _serve(client, background, rebalancing)
     interval_ms = settings.persist_consumer_offset_interval_ms
     background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
-    return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order)
+    concurrent = consuming if isinstance(consuming, Concurrent) else None
+    return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
 
 
 def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:

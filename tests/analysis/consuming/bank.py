@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketdiff.oracle.consumer.shares import Place, Topic
-from tests.analysis.consuming.group_story import Row
+from tests.analysis.consuming.group_story import Row, returned_properties_of
 from tests.analysis.consuming.simulated_group import (
+    HOLD_MS,
     Fault,
     Life,
     Member,
@@ -44,6 +45,10 @@ SURPLUS = Script(lives=(Life(0), Life(1, -11_000), Life(2, -10_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
 QUICK = Script(work_ms=1, stall_ms=1)
+FAILING_TWICE = Script(tries=2)
+SLOW_LISTENER = Script(count=600, every_ms=20, work_ms=1_000, threshold=10, batch=4, fails_every=1_000)
+ONE_SLOW_MESSAGE = Script(count=600, every_ms=20, span=20, batch=4, slow_every=100, fails_every=1_000)
+PAUSED_FOR_LONG = Script(count=160, faults=(Fault(1, 6_000, 12_000),), fails_every=3, work_ms=2_000, drain_ms=40_000)
 
 
 class JumpsToTheEnd(SimulatedGroup):
@@ -230,24 +235,167 @@ class ShowsNoFailures(SimulatedGroup):
 class RetriesForEver(SimulatedGroup):
     """Hands a message back whatever it has failed."""
 
-    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
-        self._copy("retry", broker, send, times)
-        self.after(1_050, lambda: self.store(("retry", broker), Stored(send, times, 0)))
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        self.keep(broker, send, times, level or 2 + times, self.copied(send, times, level or 2 + times, is_own=is_own))
 
 
 class GivesUpRetrying(SimulatedGroup):
     """Sends a message to the dead letters at its first failure."""
 
-    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
-        self._copy("dead", broker, send, times)
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        self._copy("dead", broker, send, times, self.copied(send, times, level or 2 + times, is_own=is_own))
 
 
 class RetriesBeforeTheDelay(SimulatedGroup):
     """Gets a failed message again after half of its delay."""
 
-    def copy(self, broker: str, send: int, times: int, _level: int | None) -> None:
-        self._copy("retry", broker, send, times)
-        self.after(500, lambda: self.store(("retry", broker), Stored(send, times, 0)))
+    def keep(self, broker: str, send: int, times: int, level: int, row: Row, wait_ms: float | None = 500) -> None:
+        super().keep(broker, send, times, level, row, wait_ms)
+
+
+class SendsItsCountAlong(SimulatedGroup):
+    """Puts the count of failures into the properties of what it hands back, once in a while."""
+
+    def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
+        row = super().copied(send, times, level, is_own=is_own)
+        return (
+            row if send % 10 else row | {"properties": returned_properties_of(send, level, RECONSUME_TIME=str(times))}
+        )
+
+
+class LosesTheFirstId(SimulatedGroup):
+    """Hands a message that has come back before over as a new one."""
+
+    def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
+        changed = {} if times == 1 else {"ORIGIN_MESSAGE_ID": f"id-of-a-copy-{send}"}
+        row = super().copied(send, times, level, is_own=is_own)
+        return row | ({} if is_own else {"properties": returned_properties_of(send, level, **changed)})
+
+
+class LosesKeysOfRetries(SimulatedGroup):
+    """Hands one message back without what its sender gave it."""
+
+    def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
+        row = super().copied(send, times, level, is_own=is_own)
+        return row if send != 21 else row | {"properties": (row["properties"] or "").replace('"TAGS":"paid",', "")}
+
+
+class AsksForAnotherLevel(SimulatedGroup):
+    """Counts levels from 0."""
+
+    def asked_level(self) -> int | None:
+        level = super().asked_level()
+        return None if level is None else level + 1
+
+
+class HandsBackToOneBroker(SimulatedGroup):
+    """Hands every failed message to the first broker that it knows."""
+
+    def back_at(self, _broker: str) -> str:
+        return self.script.brokers[0]
+
+
+class HandsBackTwice(SimulatedGroup):
+    """Sends a failed message itself besides."""
+
+    def hand_back(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        super().hand_back(member, work, offset, send, times)
+        if send % 4 == 0:
+            self.copy(work.of[1], send, times + 1, None, is_own=True)
+
+
+class ForgetsTheLastFailure(SimulatedGroup):
+    """Acknowledges a message that has failed as often as it may."""
+
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        if times <= self.script.most:
+            super().copy(broker, send, times, level, is_own=is_own)
+
+
+class GivesUpOneTooEarly(SimulatedGroup):
+    """Counts the first delivery as a retry."""
+
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        if times == self.script.most:
+            self._copy("dead", broker, send, times, self.copied(send, times, level or 2 + times, is_own=is_own))
+        else:
+            super().copy(broker, send, times, level, is_own=is_own)
+
+
+class ForgetsItsRetryTopic(SimulatedGroup):
+    """Pulls from its retry topic again only long after it was found empty."""
+
+    def wakes_ms(self, of: Queue) -> float:
+        return 16_000 if of[0] == "retry" else 0
+
+
+class SendsItselfAsAsked(SimulatedGroup):
+    """Uses the listener's delay level for its own send too."""
+
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        super().copy(broker, send, times, self.script.delay_level if is_own else level, is_own=is_own)
+
+
+class SendsItselfAgainAndAgain(SimulatedGroup):
+    """Sends a message itself thrice when its broker does not answer."""
+
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        for _ in range(3 if is_own else 1):
+            super().copy(broker, send, times, level, is_own=is_own)
+
+
+class HoldsAllThatComes(SimulatedGroup):
+    """Knows no flow control."""
+
+    def holds_back(self, _work: Working) -> bool:
+        return False
+
+
+class CountsThresholdsInBatches(SimulatedGroup):
+    """Takes the threshold for a number of batches."""
+
+    def threshold(self) -> int:
+        return super().threshold() * self.script.batch
+
+
+class KnowsNoSpan(SimulatedGroup):
+    """Counts messages, but not how far they are apart."""
+
+    def spans_too_much(self, _work: Working) -> bool:
+        return False
+
+
+class TakesABreakWhenFull(SimulatedGroup):
+    """Looks again only 14 s after it had enough of a queue."""
+
+    def held_back_ms(self) -> float:
+        return 14_000
+
+
+class IsFoundByTheBrokersLook(SimulatedGroup):
+    """Is not notified of messages: its pulls are answered by the look that the broker takes every five seconds."""
+
+    def wakes_ms(self, of: Queue) -> float:
+        return self.random.uniform(0, HOLD_MS) if of[0] == "fed" else 0
+
+
+class PullsEveryHalfSecond(SimulatedGroup):
+    """Polls."""
+
+    def wakes_ms(self, of: Queue) -> float:
+        return 500 - self.now % 500 if of[0] == "fed" else 0
+
+
+class DozesOnce(SimulatedGroup):
+    """Misses one notification, and the broker's next look."""
+
+    has_dozed = False
+
+    def wakes_ms(self, of: Queue) -> float:
+        if self.has_dozed or self.now < 7_000 or of[0] != "fed":
+            return 0
+        self.has_dozed = True
+        return 9_000
 
 
 class DamagesRetries(SimulatedGroup):
@@ -260,23 +408,23 @@ class DamagesRetries(SimulatedGroup):
 class LosesContent(SimulatedGroup):
     """Shows every ninth message as if its sender had given it nothing."""
 
-    def shown(self, send: int, *, is_first: bool) -> Row:
-        return super().shown(send, is_first=is_first) | ({} if send % 9 else {"properties": None})
+    def shown(self, send: int, *, is_first: bool, copied: str | None) -> Row:
+        return super().shown(send, is_first=is_first, copied=copied) | ({} if send % 9 else {"properties": None})
 
 
 class ChangesAKey(SimulatedGroup):
     """Shows the first of several keys."""
 
-    def shown(self, send: int, *, is_first: bool) -> Row:
-        shown = super().shown(send, is_first=is_first)
+    def shown(self, send: int, *, is_first: bool, copied: str | None) -> Row:
+        shown = super().shown(send, is_first=is_first, copied=copied)
         return shown | {"properties": (shown["properties"] or "").replace("order-1", "order") or None}
 
 
 class LosesIds(SimulatedGroup):
     """Shows messages without content under another id."""
 
-    def shown(self, send: int, *, is_first: bool) -> Row:
-        return super().shown(send, is_first=is_first) | {"unique_key": f"{send}-{self.now:.0f}"}
+    def shown(self, send: int, *, is_first: bool, copied: str | None) -> Row:
+        return super().shown(send, is_first=is_first, copied=copied) | {"unique_key": f"{send}-{self.now:.0f}"}
 
 
 class IsLateEverySecondSecond(SimulatedGroup):
@@ -488,6 +636,24 @@ BANK = (
     Defect(RetriesForEver, DEAD_LETTERS, "retries.dead-too-late"),
     Defect(GivesUpRetrying, DEAD_LETTERS, "retries.dead-too-early"),
     Defect(RetriesBeforeTheDelay, CALM, "retries.early"),
+    Defect(SendsItsCountAlong, CALM, "retries.property/RECONSUME_TIME"),
+    Defect(LosesTheFirstId, FAILING_TWICE, "retries.property/ORIGIN_MESSAGE_ID"),
+    Defect(LosesKeysOfRetries, CALM, "retries.property/TAGS"),
+    Defect(AsksForAnotherLevel, CALM, "retries.other-level"),
+    Defect(HandsBackToOneBroker, CALM, "retries.other-broker"),
+    Defect(HandsBackTwice, CALM, "retries.too-many"),
+    Defect(ForgetsTheLastFailure, DEAD_LETTERS, "retries.not-dead"),
+    Defect(GivesUpOneTooEarly, DEAD_LETTERS, "retries.dead-too-early"),
+    Defect(ForgetsItsRetryTopic, LONG, "retries.late"),
+    Defect(SendsItselfAsAsked, PAUSED_FOR_LONG, "retries.too-many"),
+    Defect(SendsItselfAgainAndAgain, PAUSED_FOR_LONG, "retries.too-many"),
+    Defect(HoldsAllThatComes, SLOW_LISTENER, "flow-control.exceeded"),
+    Defect(CountsThresholdsInBatches, SLOW_LISTENER, "flow-control.exceeded"),
+    Defect(KnowsNoSpan, ONE_SLOW_MESSAGE, "flow-control.exceeded"),
+    Defect(TakesABreakWhenFull, SLOW_LISTENER, "flow-control.stands-still"),
+    Defect(IsFoundByTheBrokersLook, LONG, "promptness.more-often-late"),
+    Defect(PullsEveryHalfSecond, LONG, "promptness.more-often-late"),
+    Defect(DozesOnce, CALM, "promptness.late"),
     Defect(DamagesRetries, CALM, "delivered.damaged"),
     Defect(LosesContent, CALM, "delivered.other-properties"),
     Defect(ChangesAKey, CALM, "delivered.other-properties"),

@@ -61,6 +61,12 @@ def properties_of(send: int, **changed: str) -> str:
     return properties_text(content | {"UNIQ_KEY": str(send), "WAIT": "true"} | changed)
 
 
+def returned_properties_of(send: int, level: int = 1, **changed: str) -> str:
+    """Return the properties of a copy that a broker made of a failed message."""
+    added = {"RETRY_TOPIC": "fed", "ORIGIN_MESSAGE_ID": f"id-{send}", "WAIT": "false", "DELAY": str(level)}
+    return properties_of(send, **added | changed)
+
+
 def shown_of(send: int) -> Row:
     """Return what a member shows of a message at its first delivery."""
     return {"unique_key": str(send), "properties": None if send % 3 else properties_of(send)}
@@ -222,21 +228,28 @@ class Group:
             }
         )
 
-    def copy(self, place: str, send: int, times: int) -> None:
+    def copy(self, place: str, send: int, times: int, *, offset: int | None = None, **row: Any) -> None:
+        """A broker's copy of a failed message; one that came due waited before."""
+        if place == "retry":
+            self.copy("waiting", send, times, **row)
+        broker = row.get("broker", BROKERS[send % 2])
+        number = sum((each["place"], each["broker"]) == (place, broker) for each in self.returned)
         self.returned.append(
             {
                 "place": place,
-                "broker": BROKERS[send % 2],
+                "broker": broker,
                 "queue_id": 0,
-                "queue_offset": len(self.returned),
+                "queue_offset": number if offset is None else offset,
                 "send": send,
                 "times": times,
-                "delay_level": 1,
+                "delay_level": None if place == "dead" else 1,
                 "store_timestamp_ms": wall(0),
                 "born_timestamp_ms": wall(0),
                 "born_host": "h",
                 "body_ok": True,
+                "properties": returned_properties_of(send, level=row.get("delay_level", 1)),
             }
+            | row
         )
 
     def calls_of(self, send: int) -> list[Row]:
@@ -279,7 +292,7 @@ def faithful() -> Group:
             group.deliver(send, stored_ms + 2, **shown_of(send))
         else:
             group.deliver(send, stored_ms + 2, result="later", delay_level=1, **shown_of(send))
-            changed = properties_of(send, RETRY_TOPIC="T", WAIT="false")
+            changed = returned_properties_of(send)
             group.deliver(send, stored_ms + 1_050, kind="retry", offset=send // 14, times=1, properties=changed)
             group.copy("retry", send, 1)
     for at_ms in range(5_000, END_MS + 1, 5_000):

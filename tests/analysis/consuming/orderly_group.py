@@ -122,7 +122,7 @@ class OrderlyGroup(SimulatedGroup):
             self.suspend(member, work, (offset, send, times + 1))
             return
         if fails:
-            self._copy("dead", work.of[1], send, times + 1)
+            self._copy("dead", work.of[1], send, times + 1, self.copied(send, times + 1, 3, is_own=True))
         self.calling.discard(id(work))
         self.done(member, work, offset)
         self.after(self.wait_ms() / 10, partial(self.run_next, member, work))

@@ -26,6 +26,7 @@ from tests.analysis.consuming.group_story import (
     fault_row,
     ns,
     properties_of,
+    returned_properties_of,
     shown_of,
     wall,
 )
@@ -37,7 +38,7 @@ HOLD_MS, LOCAL_RETRY_MS, SEND_BACK_MS = 5_000, 5_000, 5_000
 FIRST_PULL_MS = 500
 ROUND_MS = 20_000
 FLUSH_MS = 5_000
-BATCH = 32
+FLOW_CONTROL_MS = 50
 NEVER = 10**9
 
 
@@ -71,7 +72,8 @@ class Script:
     """
     What happens in both arms. A message a broker in turn, every ``every_ms``; each ``fails_every``-th fails ``tries`` times.
 
-    stall_ms: longest time for which a thread of a client waits for a core.
+    stall_ms: longest time for which a thread of a client waits for a core. threshold, span: of unfinished messages of a queue, with
+    which a member pulls no more; batch: messages of a pull. slow_every: each such message takes two seconds.
     """
 
     seed: int = 1
@@ -87,6 +89,10 @@ class Script:
     work_ms: int = 20
     stall_ms: int = 30
     drain_ms: int = 14_000
+    threshold: int = 1_000
+    span: int = 2_000
+    batch: int = 32
+    slow_every: int = NEVER
 
     @property
     def fed_until_ms(self) -> int:
@@ -122,6 +128,7 @@ class Stored:
     send: int
     times: int
     at_ms: float
+    copied: Row = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -233,6 +240,8 @@ class SimulatedGroup:
             return
         message.at_ms = self.now
         self.queues[of].append(message)
+        if of[0] == "retry":
+            self._copy("retry", of[1], message.send, message.times, message.copied)
         waiting, self._waiters[of] = self._waiters[of], []
         is_resumed = any(
             self.script.brokers[fault.of] == of[1] and 0 <= self.now - fault.heal_ms < 1_000
@@ -243,7 +252,7 @@ class SimulatedGroup:
                 self._waiters[of].append(pull)
                 self.after(self.random.uniform(0, HOLD_MS), partial(self.look, of, pull))
             else:
-                self.after(self.resume_ms() if is_resumed else 0, pull)
+                self.after(self.resume_ms() if is_resumed else self.wakes_ms(of), pull)
 
     def look(self, of: Queue, pull: Callable[[], None]) -> None:
         """A message came while its pull was only being held, and no other since: the broker's own look finds it."""
@@ -458,6 +467,9 @@ class SimulatedGroup:
     def pull(self, member: Member, work: Working) -> None:
         if work.is_dropped or member.is_dead or self.is_asleep(member, partial(self.pull, member, work)):
             return
+        if work.pending is None and self.holds_back(work):
+            self.after(self.held_back_ms(), partial(self.pull, member, work))
+            return
         fault = self.script.is_down(work.of[1], self.now)
         if fault is not None and fault.is_kill:
             self.lose(work)
@@ -466,7 +478,7 @@ class SimulatedGroup:
         if fault is not None:
             self.at(fault.heal_ms + self.resume_ms(), partial(self.pull, member, work))
             return
-        found = self.queues[work.of][work.next_offset : work.next_offset + BATCH]
+        found = self.queues[work.of][work.next_offset : work.next_offset + self.script.batch]
         if not found:
             self._waiters[work.of].append(
                 partial(self.after, self.random.uniform(0, 3), partial(self.pull, member, work))
@@ -529,7 +541,7 @@ class SimulatedGroup:
         broker = work.of[1]
         fault = self.script.is_down(broker, self.now)
         if fault is None:
-            self.after(10, partial(self.copy, broker, send, times + 1, self.script.delay_level))
+            self.after(10, partial(self.copy, self.back_at(broker), send, times + 1, self.asked_level()))
             self.after(10 + self.wait_ms(), partial(self.finish, member, work, offset))
             return
         if not fault.is_kill:
@@ -542,21 +554,25 @@ class SimulatedGroup:
     def resend(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
         up = [broker for broker in self.script.brokers if self.script.is_down(broker, self.now) is None]
         if up:
-            self.copy(up[0], send, times + 1, None)
+            self.copy(up[0], send, times + 1, None, is_own=True)
             self.after(self.wait_ms(), partial(self.finish, member, work, offset))
         else:
             wait_ms = 3_000 + LOCAL_RETRY_MS + self.wait_ms()
             self.after(wait_ms, partial(self.call, member, work, offset, send, times + 1))
 
-    def copy(self, broker: str, send: int, times: int, level: int | None) -> None:
+    def copy(self, broker: str, send: int, times: int, level: int | None, *, is_own: bool = False) -> None:
+        """A broker stores a failed message. is_own: its client sent it itself."""
+        row = self.copied(send, times, level or 2 + times, is_own=is_own)
         if times > self.script.most:
-            self._copy("dead", broker, send, times)
-            return
-        self._copy("retry", broker, send, times)
-        delay_ms = 1_000 * delay_s(level or 2 + times)
-        self.after(
-            delay_ms + self.random.uniform(0, 100), partial(self.store, ("retry", broker), Stored(send, times, 0))
-        )
+            self._copy("dead", broker, send, times, row)
+        else:
+            self.keep(broker, send, times, level or 2 + times, row)
+
+    def keep(self, broker: str, send: int, times: int, level: int, row: Row, wait_ms: float | None = None) -> None:
+        """It waits for its delay, or for another time, and is then in the retry topic."""
+        self._copy("waiting", broker, send, times, row)
+        delay_ms = 1_000 * delay_s(level) + self.random.uniform(0, 100) if wait_ms is None else wait_ms
+        self.after(delay_ms, partial(self.store, ("retry", broker), Stored(send, times, 0, row)))
 
     def finish(self, member: Member, work: Working, offset: int) -> None:
         if work.is_dropped or member.is_dead or offset not in work.waiting:
@@ -608,8 +624,33 @@ class SimulatedGroup:
     def fails(self, send: int, times: int) -> bool:
         return send % self.script.fails_every == 0 and times < self.script.tries
 
-    def work_ms(self, _send: int) -> float:
-        return self.random.uniform(0, self.script.work_ms)
+    def work_ms(self, send: int) -> float:
+        slow_ms = 0 if (send + 1) % self.script.slow_every else 2_000
+        return slow_ms + self.random.uniform(0, self.script.work_ms)
+
+    def holds_back(self, work: Working) -> bool:
+        """A member that has enough of a queue looks again a little later."""
+        return len(work.waiting) > self.threshold() or self.spans_too_much(work)
+
+    def threshold(self) -> int:
+        return self.script.threshold
+
+    def spans_too_much(self, work: Working) -> bool:
+        return bool(work.waiting) and work.waiting[-1] - work.waiting[0] > self.script.span
+
+    def held_back_ms(self) -> float:
+        return FLOW_CONTROL_MS
+
+    def wakes_ms(self, _of: Queue) -> float:
+        """From a message's storing to its broker's answer to the pull that waits for it."""
+        return 0
+
+    def asked_level(self) -> int | None:
+        return self.script.delay_level
+
+    def back_at(self, broker: str) -> str:
+        """Return the broker that a failed message is handed to."""
+        return broker
 
     def resume_ms(self) -> float:
         return self.random.choice((1.0, 40.0)) + self.wait_ms()
@@ -635,8 +676,18 @@ class SimulatedGroup:
     def shown_times(self, times: int) -> int:
         return times
 
-    def shown(self, send: int, *, is_first: bool) -> Row:
-        """is_first: delivery of this number to this member."""
+    def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
+        """Return a copy's level, properties and sender. is_own: sent by the client itself, as until 5.3.3."""
+        properties = returned_properties_of(send, level=level)
+        if is_own:
+            counts = {"RECONSUME_TIME": str(times), "MAX_RECONSUME_TIMES": str(self.script.most)}
+            properties = properties_of(send, RETRY_TOPIC="fed", DELAY=str(level), **counts)
+        return {"delay_level": level, "properties": properties, "born_host": "m" if is_own else "h"}
+
+    def shown(self, send: int, *, is_first: bool, copied: str | None) -> Row:
+        """is_first: delivery of this number to this member. copied: properties of the copy that is delivered, if it is one."""
+        if copied is not None:
+            return shown_of(send) | {"properties": copied}
         return shown_of(send) | ({} if is_first else {"properties": None})
 
     # Rows.
@@ -664,7 +715,11 @@ class SimulatedGroup:
                 "store_timestamp_ms": wall(0),
                 "body_ok": self.body_ok(of, send),
             }
-            | self.shown(send, is_first=(member.number, send) not in self._shown)
+            | self.shown(
+                send,
+                is_first=(member.number, send) not in self._shown,
+                copied=self.queues[of][offset].copied["properties"] if of[0] == "retry" else None,
+            )
         )
         self._shown.add((member.number, send))
         return row
@@ -704,13 +759,13 @@ class SimulatedGroup:
             }
         )
 
-    def _copy(self, place: str, broker: str, send: int, times: int) -> None:
+    def _copy(self, place: str, broker: str, send: int, times: int, row: Row) -> None:
         self.rows.returned.append(
             {
                 "place": place,
                 "broker": broker,
                 "queue_id": 0,
-                "queue_offset": len(self.rows.returned),
+                "queue_offset": sum((each["place"], each["broker"]) == (place, broker) for each in self.rows.returned),
                 "send": send,
                 "times": times,
                 "store_timestamp_ms": wall(self.now),
@@ -718,6 +773,7 @@ class SimulatedGroup:
                 "born_host": "h",
                 "body_ok": True,
             }
+            | (row if place != "dead" else row | {"delay_level": None})
         )
 
     def _row_of(self, member: Member) -> dict[str, Any]:
@@ -755,9 +811,15 @@ def simulated(
         count=script.count,
         duration_ms=script.fed_until_ms,
         membership=tuple(_events(script)),
-        settings={"consume_from_where": "first", "max_reconsume_times": script.most},
+        settings={
+            "consume_from_where": "first",
+            "max_reconsume_times": script.most,
+            "pull_threshold_for_queue": script.threshold,
+            "consume_concurrently_max_span": script.span,
+            "pull_batch_size": script.batch,
+        },
         stall_ms=script.stall_ms,
-        checks=(*CHECKS, "pulling"),
+        checks=(*CHECKS, "pulling", "flow-control", "promptness"),
     )
 
 

@@ -1,5 +1,6 @@
 """Each check about groups: defects that it finds, the same story without them, and what it must not accuse."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
+from rocketdiff.core.sends.message import properties_text
 from rocketdiff.verdict.judge import RunVerdict
 from tests.analysis.consuming.group_story import (
     COUNT,
@@ -18,6 +20,7 @@ from tests.analysis.consuming.group_story import (
     candidate,
     faithful,
     ns,
+    returned_properties_of,
     shown_of,
 )
 
@@ -170,6 +173,42 @@ def counts_failures_wrongly(group: Group) -> None:
             row["times"] = 3
 
 
+def changes_one_property(name: str, value: str | None, place: str = "waiting") -> Change:
+    def spoil(group: Group) -> None:
+        copy = next(row for row in group.returned if row["send"] == 77 and row["place"] == place)
+        kept = {each: seen for each, seen in json.loads(copy["properties"]).items() if each != name}
+        copy["properties"] = properties_text(kept if value is None else kept | {name: value})
+
+    return spoil
+
+
+def shows_another_property(group: Group) -> None:
+    row = next(row for row in group.deliveries if row["send"] == 77 and row["times"])
+    row["properties"] = returned_properties_of(77, ORIGIN_MESSAGE_ID="id-78")
+
+
+def comes_back_late(group: Group) -> None:
+    for call in group.calls_of(77)[1:]:
+        call["start_ns"], call["end_ns"] = ns(20_100), ns(20_101)
+
+
+def hands_to_the_other_broker(group: Group) -> None:
+    for copy in group.returned:
+        if copy["send"] == 77:
+            copy["broker"] = "broker-a"
+
+
+def asks_for_the_dead_letters(place: str | None) -> Change:
+    def spoil(group: Group) -> None:
+        group.drop(70)
+        group.deliver(70, 7_002, result="later", delay_level=-1)
+        group.returned = [row for row in group.returned if row["send"] != 70]
+        if place is not None:
+            group.copy(place, 70, 1)
+
+    return spoil
+
+
 def delivers_late(group: Group) -> None:
     for call in group.calls:
         call["start_ns"] += 400_000_000
@@ -211,6 +250,16 @@ def never_joins(group: Group) -> None:
         (ignores_the_delay_level, "retries.other-level"),
         (retries_for_ever, "retries.too-many"),
         (counts_failures_wrongly, "retries.other-times"),
+        (changes_one_property("RETRY_TOPIC", None), "retries.property/RETRY_TOPIC"),
+        (changes_one_property("ORIGIN_MESSAGE_ID", "id-78", "retry"), "retries.property/ORIGIN_MESSAGE_ID"),
+        (changes_one_property("UNIQ_KEY", "78"), "retries.property/UNIQ_KEY"),
+        (changes_one_property("DELAY", "2"), "retries.property/DELAY"),
+        (changes_one_property("RECONSUME_TIME", "1"), "retries.property/RECONSUME_TIME"),
+        (shows_another_property, "retries.property/ORIGIN_MESSAGE_ID"),
+        (comes_back_late, "retries.late"),
+        (hands_to_the_other_broker, "retries.other-broker"),
+        (asks_for_the_dead_letters(None), "retries.not-dead"),
+        (asks_for_the_dead_letters("retry"), "retries.dead-too-late"),
         (delivers_late, "consumption.later"),
         (starves_a_queue, "consumption.later"),
         (never_joins, "consumption.never-joined/MQClientException"),

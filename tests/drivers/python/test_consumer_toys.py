@@ -10,7 +10,9 @@ from rocketmq_reference.api.push_consumer import PushConsumer
 from rocketmq_reference.client.consuming.memory import OffsetEvent
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from tests.reference_impl.consuming_group import FIRST, T0, Group, group_on_a_broker
 from tests.reference_impl.consuming_in_order import InOrder
@@ -106,3 +108,47 @@ def test_a_queue_is_given_up_without_a_commit(group: Group, name: str, commits: 
     consumer.shutdown()
     for of in (T0, T1):
         assert ((OffsetEvent.COMMIT, of, 1) in group.events) is commits
+
+
+def failed_last(message: StoredMessage, _context: ConsumeContext) -> ConsumeStatus | None:
+    return ConsumeStatus.RECONSUME_LATER if message.body == b"a" else ConsumeStatus.CONSUME_SUCCESS
+
+
+@pytest.mark.parametrize(("name", "most"), [("honest-member", ["2"]), ("ignores-max-retries", ["16"])])
+def test_most_retries_are_those_of_a_client_without_the_setting(group: Group, name: str, most: list[str]) -> None:
+    """They are in the request that hands a message back."""
+    assert handed_back(group, name, reconsume_times=1) == most
+
+
+@pytest.mark.parametrize(("name", "most"), [("honest-member", ["2"]), ("skips-the-dead-letters", [])])
+def test_a_last_failure_is_not_handed_back(group: Group, name: str, most: list[str]) -> None:
+    """The message is acknowledged instead."""
+    assert handed_back(group, name, reconsume_times=2) == most
+
+
+def handed_back(group: Group, name: str, reconsume_times: int) -> list[str]:
+    """Return the most retries in each request that hands a message back, after one failed and the next was consumed."""
+    group.answer = failed_last
+    consumer = group.member("5.3.3", consume_from_where=FIRST, max_reconsume_times=2)
+    CONSUMER_TOYS[name](consumer)
+    consumer.start()
+    group.wait_for(lambda: topic_t(group) == {T0, T1})
+    group.broker.put("T", 0, "a", reconsume_times=reconsume_times)
+    group.broker.put("T", 0, "b")
+    group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 2) in group.events)
+    consumer.shutdown()
+    asked = group.broker.requests_of(RequestCode.CONSUMER_SEND_MSG_BACK)
+    return [request.ext_fields["maxReconsumeTimes"] for request in asked]
+
+
+@pytest.mark.parametrize(("name", "seen"), [("honest-member", ["b", "c"]), ("jumps-to-the-end", ["c"])])
+def test_a_committed_offset_is_passed_over(group: Group, name: str, seen: list[str]) -> None:
+    """What waits above it is never delivered."""
+    group.broker.put("T", 0, "a", "b")
+    group.broker.committed["T", 0] = 1
+    consumer = toy(group, name).start()
+    group.wait_for(lambda: topic_t(group) == {T0, T1})
+    group.broker.put("T", 0, "c")
+    group.wait_for(lambda: ("T", "c", 0) in group.seen)
+    assert [body for _, body, _ in group.seen] == seen
+    consumer.shutdown()

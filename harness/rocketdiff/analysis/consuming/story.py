@@ -57,6 +57,7 @@ class Held:
     store_ms: int
     body_ok: bool
     properties: str | None = None
+    born_host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +144,21 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCopy:
-    """A failed message where it waits for its next delivery, or where it ended. place: retry, dead or waiting. level: None if unseen."""
+    """
+    A failed message as a broker holds it. place: ``waiting`` for its delay, for good; ``retry`` since it came due; or ``dead``.
+
+    queue: of its place; of a waiting one the retry topic's. level: None if unseen.
+    """
 
     place: str
+    queue: QueueOf
+    queue_offset: int
     send: int | None
     times: int
+    store_ms: int
     level: int | None = None
+    born_host: str = ""
+    properties: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,11 +421,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         deliveries,
         tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events, lives, is_orderly=is_orderly)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
-        None
-        if returned is None
-        else tuple(
-            ReturnedCopy(row["place"], row["send"], row["times"], row["delay_level"]) for row in _rows(returned)
-        ),
+        None if returned is None else tuple(map(_copy, _rows(returned))),
         last_ns,
         (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
         {} if own is None else own.settings,
@@ -575,7 +581,29 @@ def _answered(polls: Iterable[dict[str, Any]]) -> Iterator[Commit]:
 
 def _held(row: dict[str, Any]) -> Held:
     queue = QueueOf(TopicKind.FED, row["broker"], row["queue_id"])
-    return Held(queue, row["queue_offset"], row["send"], row["store_timestamp_ms"], row["body_ok"], row["properties"])
+    return Held(
+        queue,
+        row["queue_offset"],
+        row["send"],
+        row["store_timestamp_ms"],
+        row["body_ok"],
+        row["properties"],
+        row["born_host"],
+    )
+
+
+def _copy(row: dict[str, Any]) -> ReturnedCopy:
+    return ReturnedCopy(
+        row["place"],
+        QueueOf(TopicKind.RETRY, row["broker"], row["queue_id"]),
+        row["queue_offset"],
+        row["send"],
+        row["times"],
+        row["store_timestamp_ms"],
+        row["delay_level"],
+        row["born_host"],
+        row["properties"],
+    )
 
 
 def _life(row: dict[str, Any]) -> Life:

@@ -97,13 +97,13 @@ BEHAVIOURS = {
             "finds a broker that came back at another address",
             ("outcomes", "queue-choice", "attempts", "loss"),
         ),
-        Behaviour("F1", "consuming: long polling", ("delivered", "resume-time")),
+        Behaviour("F1", "consuming: long polling", ("delivered", "promptness", "resume-time")),
         Behaviour("F2", "consuming: allocation of queues", ("allocation", "takeover-time")),
         Behaviour("F3", "consuming: clustering and broadcasting", ("delivered",)),
         Behaviour("F4", "consuming: order", ("delivery-order",)),
         Behaviour("F5", "consuming: retries", ("retries",)),
-        _later("F6", "consuming: backlog"),
-        _later("F7", "consuming: reading from a slave"),
+        Behaviour("F6", "consuming: backlog", ("delivered", "flow-control")),
+        Behaviour("F7", "consuming: reading from a slave", ("delivered", "resume-time")),
         Behaviour("F8", "consuming: redelivery", ("redelivery", "offsets")),
     )
 }

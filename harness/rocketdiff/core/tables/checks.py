@@ -244,6 +244,20 @@ CHECKS = {
             role=ClientRole.CONSUMER,
         ),
         Check(
+            "flow-control",
+            "A member holds back as many messages of a queue as it may, and goes on when they are finished.",
+            Concern.WAITING,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
+            "promptness",
+            "A message for which a member waits reaches the listener at once.",
+            Concern.WAITING,
+            cluster_only=_NO_GROUP,
+            role=ClientRole.CONSUMER,
+        ),
+        Check(
             "resume-time",
             "The first message after a fault of its broker comes as soon as the other group's, within the margin.",
             Concern.WAITING,

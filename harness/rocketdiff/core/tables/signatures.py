@@ -441,6 +441,28 @@ RETRY_OTHER_LEVEL = Signature(
 RETRY_OTHER_TIMES = Signature(
     "retries.other-times", "retries", "a message that comes back to {subject} shows another number of earlier failures"
 )
+RETRY_LATE = Signature("retries.late", "retries", "a message that failed at {subject} comes back long after its delay")
+RETRY_NOT_DEAD = Signature(
+    "retries.not-dead", "retries", "a message that failed at {subject} as often as it may is not among the dead letters"
+)
+RETRY_AT_ANOTHER_BROKER = Signature(
+    "retries.other-broker", "retries", "{subject} hands a failed message to another broker than that which holds it"
+)
+RETRY_PROPERTY = Signature(
+    "retries.property", "retries", "a message that failed at {subject} comes back with other properties", place="NAME"
+)
+HELD_TOO_MUCH = Signature(
+    "flow-control.exceeded", "flow-control", "a member of {subject} takes more messages of a queue than it may hold"
+)
+STANDS_STILL = Signature(
+    "flow-control.stands-still", "flow-control", "a member of {subject} that holds nothing of a queue does not go on"
+)
+LATE_IN_CALM = Signature(
+    "promptness.late", "promptness", "a message for which {subject} waits reaches the listener seconds later"
+)
+MORE_OFTEN_LATE = Signature(
+    "promptness.more-often-late", "promptness", "messages in calm are late at {subject} more often than at {baseline}"
+)
 NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of {subject} does not join its group")
 NEVER_SETTLED = Signature(
     "allocation.never-settled", "protocol", "the queues of {subject}'s group never settle, while {baseline}'s do"

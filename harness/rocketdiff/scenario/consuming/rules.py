@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from rocketdiff.core.consuming.knowable import Consuming, unanswerable
 from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
@@ -53,6 +54,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_numbers(file),
         *_of_mix(file),
         *_of_broadcasting(file),
+        *_of_checks(file, faults),
     ):
         raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
 
@@ -198,6 +200,15 @@ def _of_broadcasting(file: ConsumerScenarioFile) -> Iterator[Flaw]:
         if rule.outcome != ListenerOutcome.SUCCESS:
             place = ("consumers", "rules", number, "outcome")
             yield place, "outcome: success in a broadcasting group", rule.outcome, "a failed message does not come back"
+
+
+def _of_checks(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
+    """A check that can never be decisive would look like a pass."""
+    workload = file.workload
+    case = Consuming(group_of(file.consumers), faults, workload.rate_per_s, workload.duration_s)
+    for check in file.checks:
+        if obstacle := unanswerable(check, case):
+            yield ("checks",), f"a case in which {check} can be seen", obstacle, f"remove {check} from checks"
 
 
 def _of_event(part: MembershipPart, place: Location) -> Iterator[Flaw]:

@@ -61,6 +61,9 @@ MEMBER_DEFECTS = {
     "never-gives-up-a-queue-cleanly": "commits nothing when it gives a queue up or leaves",
     "reorders-a-queue": "consumes some messages of a queue before the one in front of them",
     "ignores-locks": "consumes in order without locking its queues",
+    "ignores-max-retries": "has a failed message come back sixteen times, whatever is set",
+    "skips-the-dead-letters": "acknowledges a message that has failed as often as it may",
+    "jumps-to-the-end": "begins at the end of a queue whose offset is committed",
 }
 """Of toys that consume."""
 

@@ -53,7 +53,7 @@ class Committing:
         """
         memory = self._memory
         try:
-            committed = yield from self._committed(of)
+            committed = yield from self.committed(of)
         except FAILURES:
             memory.note(OffsetEvent.QUERY, of, _UNKNOWN)
             raise
@@ -66,7 +66,8 @@ class Committing:
         answer = yield from self._ask(of, Asked.ONLY, self._codec.max_offset(of), _ADMIN_TIMEOUT_MS)
         return self._codec.read_offset(answer)
 
-    def _committed(self, of: TopicQueue) -> Running[int | None]:
+    def committed(self, of: TopicQueue) -> Running[int | None]:
+        """Return the group's offset as its broker has it, None if it has none. Raises the failure of the question."""
         rules = self._memory.rules
         answer = yield from self._ask(of, asked_for_query(rules), self._codec.query_offset(of), _TIMEOUT_MS)
         try:

@@ -98,7 +98,7 @@ class Concurrent:
         # A broadcasting member has no retries.
         failed = () if self._memory.settings.is_broadcasting else range(first_failed, len(messages))
         for place in failed:
-            is_back = yield from self._send_back(shown[place], of, context.delay_level)
+            is_back = yield from self.send_back(shown[place], of, context.delay_level)
             if not is_back:
                 kept.add(place)
         if kept:
@@ -114,7 +114,7 @@ class Concurrent:
     def _again(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> None:
         self._pool.submit(partial(self._consume, of, queue, messages))
 
-    def _send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
+    def send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
         """Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack)."""
         try:
             address = self._committing.master_of(of)

@@ -1,45 +1,43 @@
 """
-Does a message whose listener failed come back: once, after its delay, and with its failures counted?
+Does a message whose listener failed come back: once, after its delay, soon then, and with its failures counted?
 
 A failed message is handed back to its broker, which keeps it for the delay and stores it in the group's retry topic, or in the dead
-letters when it has failed too often. Its next delivery shows one failure more. If the broker was down, the client sends the message
-itself, so that there may be two copies, with another delay; then only a copy that is missing counts.
+letters when it has failed too often. Beside a fault there may be other copies, and none (``oracle.consumer.retrying``). A copy that came due
+is delivered, at the latest after its delay, a tenth of a second of the broker's, a hold, and what a busy machine takes.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.consuming.checks import retry_properties
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.failures import DEAD, RETRY, WAITING, Failures, copies_by_send
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import may_stay
-from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, ReturnedCopy
+from rocketdiff.analysis.consuming.promptly import Promptly
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf, ReturnedCopy
+from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.sends.message import DELAY_S, delay_s
 from rocketdiff.core.tables.signatures import (
     DEAD_TOO_EARLY,
     DEAD_TOO_LATE,
+    RETRY_AT_ANOTHER_BROKER,
     RETRY_EARLY,
+    RETRY_LATE,
     RETRY_MISSING,
+    RETRY_NOT_DEAD,
     RETRY_OTHER_LEVEL,
     RETRY_OTHER_TIMES,
     RETRY_TOO_OFTEN,
     Signature,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
-from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS
+from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, settled
 
 NAME = "retries"
-
-FIRST_LEVEL = 3
-"""Level of a first retry whose listener asks for none; each further one is one higher."""
-
-DEFAULT_MOST = 16
-"""Retries of a message whose group has no setting for it."""
-
-DEAD, AT_ONCE = "dead", -1
-"""Place of a copy that does not come back, and the delay level that asks for it."""
 
 EARLY_NS = 100_000_000
 """A broker looks for due messages ten times a second."""
@@ -48,90 +46,98 @@ EARLY_NS = 100_000_000
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     for group in story.groups.values():
-        copies: dict[int, list[ReturnedCopy]] = {}
-        for copy in group.returned or ():
-            if copy.send is not None:
-                copies.setdefault(copy.send, []).append(copy)
-        most = most_reconsume_times(group)
+        if group.is_orderly:  # its messages stay in their queue
+            continue
+        copies, known, promptly = copies_by_send(group), Failures(story, group), Promptly(story, group)
         for send, deliveries in group.by_send.items():
-            failed = [each for each in deliveries if each.has_failed]
+            failed = [each for each in deliveries if each.has_failed and each.end_ns is not None]
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(failed))
-            if not failed:
+            failures = list(map(known.of, failed))
+            own = copies.get(send, ())
+            if any(copy.place != RETRY and known.may_be_unseen(copy) for copy in own):
                 continue
-            _observe_missing(facts, group, deliveries, None if group.returned is None else copies.get(send, []))
-            _observe_dead(facts, group, deliveries, copies.get(send, []), most)
-            # Beside a fault the client may have sent the message itself, so that there are two copies.
-            if not any(may_stay(story.trace.faults, each.end_ns) for each in failed):
-                _observe_copies(facts, group, deliveries)
-                _observe_levels(facts, group, failed, copies.get(send, []))
+            if group.returned is not None:
+                _observe_copies(facts, group, failed, failures, own, known.most)
+            if all(failure.is_certain for failure in failures):
+                _observe_deliveries(facts, group, deliveries, failed, promptly)
+        _observe_undelivered(story, facts, group)
 
 
-def most_reconsume_times(group: GroupStory) -> int:
-    """Return how often a message may come back (getMaxReconsumeTimes of a concurrent listener)."""
-    configured = int(group.settings.get("max_reconsume_times", -1))
-    return DEFAULT_MOST if configured == -1 else configured
-
-
-def _observe_dead(
+def _observe_copies(
     facts: GroupFacts,
     group: GroupStory,
-    deliveries: tuple[Delivery, ...],
-    copies: list[ReturnedCopy],
+    failed: Sequence[Delivery],
+    failures: Sequence[Failure],
+    copies: Sequence[ReturnedCopy],
     most: int,
 ) -> None:
-    """Compare the failures of a message with where its copies are. A level of -1 sends it to the dead letters at once."""
-    last = deliveries[-1]
-    again = next((each for each in deliveries if each.queue.kind is TopicKind.RETRY and each.times > most), None)
-    if again is not None:
-        facts.differ(
-            DEAD_TOO_LATE,
-            group,
-            at_ns=again.start_ns,
-            send=again.send,
-            delivery=again,
-            expected=f"message {again.send} in the dead letters after {most} retries",
-            observed=f"a delivery with {again.times} failures counted",
-        )
-    elif any(copy.place == DEAD for copy in copies) and not any(
-        each.has_failed and (each.times >= most or each.delay_level == AT_ONCE) for each in deliveries
-    ):
-        facts.differ(
-            DEAD_TOO_EARLY,
-            group,
-            at_ns=last.end_ns or last.start_ns,
-            send=last.send,
-            delivery=last,
-            expected=f"message {last.send} in the dead letters after {most} retries",
-            observed=f"it is there after {last.times}",
-        )
+    """Compare the copies of a message with those that its failures must have, and may have; note the first difference."""
+    found = settled(failures, _made(copies, failures), most)
+    if not found.missing and not found.further:
+        return
+    signature, failure, expected, observed = _difference(found, failures, most)
+    at = failed[failures.index(failure)] if failure in failures else group.by_send[copies[0].send or 0][0]
+    _note(facts, group, signature, at, expected=expected, observed=observed)
 
 
-def _observe_missing(
-    facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...], copies: list[ReturnedCopy] | None
+def _made(copies: Iterable[ReturnedCopy], failures: Sequence[Failure]) -> list[Copy]:
+    """Return each copy once: one that came due is in the delay topic as well."""
+    waited = Counter((each.times, each.queue.broker) for each in copies if each.place == WAITING)
+    made = []
+    for each in copies:
+        if each.place == RETRY and waited[each.times, each.queue.broker]:
+            waited[each.times, each.queue.broker] -= 1
+        else:
+            causes = [failure for failure in failures if failure.times == each.times - 1]
+            unseen = causes[0].level if causes else 0
+            level = 0 if each.place == DEAD else unseen if each.level is None else _known(each.level)
+            made.append(Copy(each.times, level, each.queue.broker, each.place == DEAD))
+    return made
+
+
+def _known(level: int) -> int:
+    """A client may have asked for a level that no broker has."""
+    return max(0, min(level, len(DELAY_S)))
+
+
+def _difference(found: Settled, failures: Sequence[Failure], most: int) -> tuple[Signature, Failure | None, str, str]:
+    """Return the signature, the failure that shows it, and what was expected and seen."""
+    for failure in found.missing:
+        own = [copy for copy in found.further if copy.times == failure.times + 1]
+        back, expected = failure.handed_back(most), _words(failure.handed_back(most))
+        if not own and not (own := found.further):
+            return RETRY_NOT_DEAD if back.is_dead else RETRY_MISSING, failure, expected, "no copy of it"
+        other = own[0]
+        if other.is_dead != back.is_dead:
+            return DEAD_TOO_EARLY if other.is_dead else DEAD_TOO_LATE, failure, expected, _words(other)
+        if other.times != back.times:
+            return RETRY_OTHER_TIMES, failure, expected, _words(other)
+        signature = RETRY_OTHER_LEVEL if other.level != back.level else RETRY_AT_ANOTHER_BROKER
+        return signature, failure, expected, _words(other)
+    copy = found.further[0]
+    causes = [failure for failure in failures if failure.times == copy.times - 1]
+    cause = causes[-1] if causes else (failures[-1] if failures else None)
+    expected = f"no further copy after {len(failures)} calls that failed"
+    signature = DEAD_TOO_EARLY if copy.is_dead and not any(each.is_dead(most) for each in failures) else RETRY_TOO_OFTEN
+    return signature, cause, expected, _words(copy)
+
+
+def _words(copy: Copy) -> str:
+    counted = f"{copy.times} failure{'s' * (copy.times != 1)} counted, at {copy.broker}"
+    if copy.is_dead:
+        return f"a dead letter, {counted}"
+    return f"a copy with a delay of {delay_s(copy.level)} s (level {copy.level}), {counted}"
+
+
+def _observe_deliveries(
+    facts: GroupFacts,
+    group: GroupStory,
+    deliveries: Sequence[Delivery],
+    failed: Sequence[Delivery],
+    promptly: Promptly,
 ) -> None:
-    last = deliveries[-1]
-    if not last.has_failed or last.end_ns is None or copies is None:
-        return
-    tenure = group.tenure_at(last)
-    given_up_ns = None if tenure is None else tenure.until_ns
-    over_ns = min(at_ns for at_ns in (group.first_leave_ns, given_up_ns) if at_ns is not None)
-    is_cut_off = last.end_ns > over_ns - BOTH_WAYS_NS
-    if is_cut_off or any(copy.times > last.times or copy.place == DEAD for copy in copies):
-        return
-    facts.differ(
-        RETRY_MISSING,
-        group,
-        at_ns=last.end_ns,
-        send=last.send,
-        delivery=last,
-        expected=f"message {last.send} again after its call ended with {last.result}, or a copy that waits",
-        observed="no further delivery, and no copy in the retry topic, the delay topic or the dead letters",
-    )
-
-
-def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
     """
-    Find for each copy a failure with one less counted.
+    Find for each copy that was delivered a failure with one less counted, and the time between them.
 
     A message may fail again after a change of owners, so that there may be several chains of copies; each failure makes one.
     """
@@ -139,20 +145,14 @@ def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Deli
     for each in deliveries:
         if each.queue.kind is TopicKind.RETRY:
             copies.setdefault((each.queue, each.queue_offset), each)
-    failed = sorted((each for each in deliveries if each.has_failed), key=lambda each: each.end_ns or 0)
     if len(copies) > len(failed):
         extra = list(copies.values())[-1]
-        _note(
-            facts,
-            group,
-            RETRY_TOO_OFTEN,
-            extra,
-            expected=f"no further delivery after {len(failed)} calls that failed",
-            observed=f"one from the retry topic, {extra.times} failures counted",
-        )
+        expected = f"no further delivery after {len(failed)} calls that failed"
+        observed = f"one from the retry topic, {extra.times} failures counted"
+        _note(facts, group, RETRY_TOO_OFTEN, extra, expected=expected, observed=observed)
         return
     by_times: defaultdict[int, list[Delivery]] = defaultdict(list)
-    for each in failed:
+    for each in sorted(failed, key=lambda each: each.end_ns or 0):
         by_times[each.times].append(each)
     taken: Counter[int] = Counter()
     for copy in copies.values():
@@ -163,45 +163,49 @@ def _observe_copies(facts: GroupFacts, group: GroupStory, deliveries: tuple[Deli
             expected, observed = f"{counted} failures counted", f"{copy.times}"
             _note(facts, group, RETRY_OTHER_TIMES, copy, expected=expected, observed=observed)
             return
-        if _is_early(facts, group, causes[place], copy):
+        if _is_out_of_time(facts, group, causes[place], copy, promptly):
             return
 
 
-def _observe_levels(facts: GroupFacts, group: GroupStory, failed: list[Delivery], copies: list[ReturnedCopy]) -> None:
-    """Compare the delay level of each copy with those that failures with one less counted ask for."""
-    for copy in copies:
-        causes = [each for each in failed if each.times == copy.times - 1]
-        if copy.place == DEAD or copy.level is None or not causes:
-            continue
-        asked = {_level(each) for each in causes}
-        if AT_ONCE not in asked and copy.level not in asked:
-            expected = " or ".join(f"a delay of {delay_s(level)} s (level {level})" for level in sorted(asked))
-            observed = f"a copy under level {copy.level}"
-            _note(facts, group, RETRY_OTHER_LEVEL, causes[0], expected=expected, observed=observed)
-            return
-
-
-def _level(cause: Delivery) -> int:
-    """Return the delay level that a failure asks for; a broker lowers one that it does not have."""
-    return min(cause.delay_level or FIRST_LEVEL + cause.times, len(DELAY_S))
-
-
-def _is_early(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery) -> bool:
-    """Note a copy that comes before its delay."""
-    level = _level(cause)
-    waited_ns = copy.start_ns - (cause.end_ns or 0)
-    if waited_ns >= delay_s(level) * NS_PER_S - EARLY_NS:
+def _is_out_of_time(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery, promptly: Promptly) -> bool:
+    """Note a copy that comes before its delay, or long after it."""
+    level = Failure(cause.times, cause.queue.broker, cause.delay_level).level
+    if level < 0 or cause.end_ns is None:
+        return False
+    due_ns = cause.end_ns + delay_s(level) * NS_PER_S
+    is_early = copy.start_ns < due_ns - EARLY_NS
+    if not is_early and not promptly.is_late(copy, due_ns + EARLY_NS):
         return False
     expected = f"a delay of {delay_s(level)} s (level {level})"
-    observed = f"{waited_ns / NS_PER_MS:.0f} ms after the call ended"
-    _note(facts, group, RETRY_EARLY, copy, expected=expected, observed=observed)
+    observed = f"{(copy.start_ns - cause.end_ns) / NS_PER_MS:.0f} ms after the call ended"
+    _note(facts, group, RETRY_EARLY if is_early else RETRY_LATE, copy, expected=expected, observed=observed)
     return True
+
+
+def _observe_undelivered(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    """Note copies that came due, and that no member was handed while the rules left it time."""
+    delivered = {(each.queue, each.queue_offset) for each in group.deliveries}
+    waiting = Waiting(story, group)
+    for copy in group.returned or ():
+        if copy.place != RETRY or copy.send is None or (copy.queue, copy.queue_offset) in delivered:
+            continue
+        held = Held(copy.queue, copy.queue_offset, copy.send, copy.store_ms, body_ok=True)
+        if (waited_ns := waiting.too_long_ns(held)) is not None:
+            facts.differ(
+                RETRY_MISSING,
+                group,
+                at_ns=group.watched_until_ns,
+                send=copy.send,
+                expected=f"a delivery of the copy of message {copy.send} at offset {copy.queue_offset} of {copy.queue}",
+                observed=f"none for {waited_ns / NS_PER_S:.0f} s",
+            )
 
 
 def _note(
     facts: GroupFacts, group: GroupStory, signature: Signature, at: Delivery, *, expected: str, observed: str
 ) -> None:
-    facts.differ(signature, group, at_ns=at.start_ns, send=at.send, delivery=at, expected=expected, observed=observed)
+    at_ns = at.start_ns if at.end_ns is None else at.end_ns
+    facts.differ(signature, group, at_ns=at_ns, send=at.send, delivery=at, expected=expected, observed=observed)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -211,4 +215,4 @@ def evaluate(facts: CaseFacts) -> Evidence:
     return evidence_of(facts, NAME, "no call of {} failed")
 
 
-CODE: GroupCheck = CheckCode(NAME, observers=(observe,), evaluate=evaluate)
+CODE: GroupCheck = CheckCode(NAME, observers=(observe, retry_properties.observe), evaluate=evaluate)

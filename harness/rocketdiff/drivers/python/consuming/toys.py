@@ -1,6 +1,7 @@
 """Members of groups with one defect each: changes to the reference consumer, made before it joins."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rocketmq_reference.api.push_consumer import PushConsumer
@@ -10,8 +11,9 @@ from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
 Defect = Callable[[PushConsumer], None]
 Pulled = ProcessQueue[StoredMessage]
@@ -194,6 +196,40 @@ def ignores_locks(consumer: PushConsumer) -> None:
     in_order.locking.renew = renewed  # type: ignore[method-assign]  # the defect
 
 
+def ignores_max_retries(consumer: PushConsumer) -> None:
+    """Have a failed message come back as often as without the setting."""
+    memory = consumer.parts.memory
+    memory.settings = replace(memory.settings, max_reconsume_times=-1)
+
+
+def skips_the_dead_letters(consumer: PushConsumer) -> None:
+    """Acknowledge a message that has failed as often as it may."""
+    concurrent, memory = consumer.parts.concurrent, consumer.parts.memory
+    if concurrent is None:
+        return
+    send_back = concurrent.send_back
+
+    def unless_dead(message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
+        if message.reconsume_times >= memory.settings.most_reconsume_times or delay_level < 0:
+            return True
+        return (yield from send_back(message, of, delay_level))
+
+    concurrent.send_back = unless_dead  # type: ignore[method-assign]  # the defect
+
+
+def jumps_to_the_end(consumer: PushConsumer) -> None:
+    """Begin at the end of a queue whose offset the group has committed, as if the question for it had failed."""
+    committing, memory = consumer.parts.committing, consumer.parts.memory
+    committed = committing.committed
+    memory.settings = replace(memory.settings, consume_from_where=ConsumeFromWhere.LAST)
+
+    def forgotten(of: TopicQueue) -> Running[int | None]:
+        known = yield from committed(of)
+        return None if known and not of.topic.startswith(RETRY_PREFIX) else known or 0
+
+    committing.committed = forgotten  # type: ignore[method-assign]  # the defect
+
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -208,6 +244,9 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "loses-tags": loses_tags,
         "reorders-a-queue": reorders_a_queue,
         "ignores-locks": ignores_locks,
+        "ignores-max-retries": ignores_max_retries,
+        "skips-the-dead-letters": skips_the_dead_letters,
+        "jumps-to-the-end": jumps_to_the_end,
     }
 )
 """By the names of ``subjects.kinds.toy``."""

@@ -1,0 +1,115 @@
+"""
+Is a message that is stored while its member waits for one delivered at once?
+
+In calm a member has a pull at the broker, which answers it with the next message (PullRequestHoldService#notifyMessageArriving); at the
+latest the broker's own look every five seconds finds it. So a message whose queue had nothing else to deliver comes within that time and
+what the machine was seen to stall. A busy machine makes single messages late, all of a second: seconds with a late message are compared
+with the other group's (McNemar), in both directions.
+"""
+
+from collections.abc import Iterator
+from math import inf
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.membership import Membership
+from rocketdiff.analysis.consuming.promptly import Promptly
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
+from rocketdiff.core.answers.evidence import Evidence
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.signatures import LATE_IN_CALM, MORE_OFTEN_LATE
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.windows import HOLD_NS
+from rocketdiff.statistics.significance import exact_mcnemar
+from rocketdiff.traces.manifest import LONGEST_STALL
+
+NAME = "promptness"
+
+LATE_NS = 250 * NS_PER_MS
+"""A late message is one that a user notices; in calm most come within ten milliseconds."""
+
+SPREAD_NS = NS_PER_S
+"""Two clocks, and threads of broker and client on a busy machine, besides the longest stall."""
+
+APART_NS = 2 * NS_PER_S
+"""From a disturbance to calm, on either side."""
+
+ALPHA = 0.001
+"""Chance of an accusation of two equal clients in one case."""
+
+
+def observe(story: CaseStory, facts: GroupFacts) -> None:
+    """Note what this check finds in a case."""
+    stall_ns = int(story.trace.entry.measured.get(LONGEST_STALL, 0))
+    late: dict[Arm, dict[int, float]] = {}
+    for arm, group in story.groups.items():
+        awaited = list(_awaited(story, group))
+        facts.count(NAME, str(arm), "", JUDGED, n=len(awaited))
+        pull_ns = Promptly(story, group).pull_interval_ns
+        latest_ns = HOLD_NS + pull_ns + SPREAD_NS + stall_ns
+        late[arm] = {}
+        for each, stored_ns in awaited:
+            waited_ns = each.start_ns - stored_ns
+            second = stored_ns // NS_PER_S
+            late[arm][second] = max(late[arm].get(second, 0.0), waited_ns - pull_ns)
+        worst = max(awaited, key=lambda one: one[0].start_ns - one[1], default=None)
+        if worst is not None and worst[0].start_ns - worst[1] > latest_ns:
+            facts.differ(
+                LATE_IN_CALM,
+                group,
+                at_ns=worst[1],
+                send=worst[0].send,
+                delivery=worst[0],
+                expected=f"message {worst[0].send}, for which its member waited, within {latest_ns / NS_PER_S:.1f} s",
+                observed=f"{(worst[0].start_ns - worst[1]) / NS_PER_S:.1f} s",
+            )
+    _compare(story, facts, late)
+
+
+def _compare(story: CaseStory, facts: GroupFacts, late: dict[Arm, dict[int, float]]) -> None:
+    both = sorted(late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys())
+    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
+        own = [second for second in both if late[arm][second] > LATE_NS >= late[other][second]]
+        against = sum(late[other][second] > LATE_NS >= late[arm][second] for second in both)
+        if len(own) > against and exact_mcnemar(len(own), against) < ALPHA:
+            facts.differ(
+                MORE_OFTEN_LATE,
+                story.groups[arm],
+                at_ns=own[0] * NS_PER_S,
+                expected=f"messages in calm as often within {LATE_NS / NS_PER_MS:.0f} ms as the other group's",
+                observed=f"later in {len(own)} of {len(both)} seconds in which the other's were not; the reverse in {against}",
+            )
+
+
+def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, int]]:
+    """Yield first deliveries of messages that came in calm and found all before them delivered, and when each was stored."""
+    disturbed = [*Membership(story, group).moving(0)]
+    disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
+    for queue in sorted(story.held or {}):
+        before_ns = 0
+        for each in _firsts(group.by_queue.get(queue, ())):
+            stored_ns = None if each.send is None else story.stored_ns.get(each.send)
+            is_calm = stored_ns is not None and not any(
+                since_ns - APART_NS <= stored_ns <= until_ns + APART_NS for since_ns, until_ns in disturbed
+            )
+            if is_calm and stored_ns is not None and before_ns <= stored_ns:
+                yield each, stored_ns
+            before_ns = max(before_ns, each.start_ns)
+
+
+def _firsts(deliveries: tuple[Delivery, ...]) -> list[Delivery]:
+    """Return the first delivery of each offset, by offset."""
+    found: dict[int, Delivery] = {}
+    for each in deliveries:
+        found.setdefault(each.queue_offset, each)
+    return [found[offset] for offset in sorted(found)]
+
+
+def evaluate(facts: CaseFacts) -> Evidence:
+    """Return the evidence of one case."""
+    return evidence_of(facts, NAME, "no message came in calm while a member of {} waited for one")
+
+
+CODE: GroupCheck = CheckCode(NAME, observers=(observe,), evaluate=evaluate)
