@@ -5,7 +5,10 @@ import pytest
 from rocketdiff.core.errors import ExitCode
 from tests.analysis.consuming.orderly_bank import BANK, FAITHFUL, Defect
 from tests.analysis.consuming.orderly_group import in_order
-from tests.analysis.consuming.simulated_group import Script
+from tests.analysis.consuming.simulated_group import Script, drawn_script
+
+DRAWN = 6
+"""Stories a run of the tests; any other seed draws another one."""
 
 
 @pytest.mark.parametrize("defect", BANK, ids=str)
@@ -22,3 +25,9 @@ def test_the_twin_of_a_defect_conforms(script: Script) -> None:
     ended = in_order(script).judge()
     assert ended.document.clusters == ()
     assert ended.judgement.exit_code is ExitCode.CONFORMS
+
+
+@pytest.mark.parametrize("seed", range(DRAWN))
+def test_a_drawn_orderly_group_conforms(seed: int) -> None:
+    """Members come, go and die, brokers are paused and killed, listeners fail and are slow: no check finds a difference."""
+    assert in_order(drawn_script(seed)).judge().document.clusters == ()

@@ -32,6 +32,9 @@ NO_TOPICS = GroupTopics("", "")
 NO_OFFSET = -1
 """A broker's answer for a group that has committed nothing."""
 
+SUSPEND_MS = 1_000
+"""Default of suspend_current_queue_time_ms."""
+
 LOOK_NS = 40_000_000
 """Twice the longest time between two looks at the queues that a client works on."""
 
@@ -301,6 +304,13 @@ class GroupStory:
         """True if a delivery failed and its message stays: in order, unless it has failed too often and is sent away."""
         most = int(self.settings.get("max_reconsume_times", -1))
         return self.is_orderly and delivery.has_failed and (most == -1 or delivery.times < most)
+
+    def suspended_ms(self, delivery: Delivery) -> int:
+        """Return how long such a message holds its queue up; a client waits 10 ms at least and 30 s at most."""
+        asked_ms = delivery.suspend_ms
+        if asked_ms is None:
+            asked_ms = int(self.settings.get("suspend_current_queue_time_ms", SUSPEND_MS))
+        return min(max(asked_ms, 10), 30_000)
 
     def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
         """Return the tenures of a queue in the order of their beginnings."""

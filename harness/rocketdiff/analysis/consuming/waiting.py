@@ -5,12 +5,13 @@ The windows are the baseline's release's. A baseline without rules of its own ge
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.consumer.finishing import UNWRITTEN_NS
 from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
 
@@ -71,10 +72,21 @@ class Waiting:
         if any(pause.until_ns is None for life in self._group.lives for pause in life.pauses):
             return None
         if last.covers(self._until_ns - 1):
-            return self._with_an_owner(queue, last)
+            return self._in_turn(queue, self._with_an_owner(queue, last))
         if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
             return self._without_an_owner(max(each.until_ns or 0 for each in tenures))
         return None
+
+    def _in_turn(self, queue: QueueOf, window: _Open) -> _Open | None:
+        """In order a message also waits for the calls before it; None while one has not ended."""
+        deliveries = self._group.by_queue.get(queue, ())
+        if not self._group.is_orderly or not deliveries:
+            return window
+        last = deliveries[-1]
+        if last.end_ns is None:
+            return None
+        held_ns = self._group.suspended_ms(last) * NS_PER_MS if self._group.holds_up(last) else 0
+        return replace(window, until_ns=max(window.until_ns, last.end_ns + held_ns))
 
     def _with_an_owner(self, queue: QueueOf, tenure: Tenure) -> _Open:
         """Until when a member may not get messages: its first pull of the queue, or a fault of the broker; then a hold."""

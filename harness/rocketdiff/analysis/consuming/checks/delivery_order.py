@@ -35,9 +35,6 @@ NAME = "delivery-order"
 EARLY_NS = 20_000_000
 """Clocks and timers of a client, for its own delays; a call is noted a little after it began and before it ended."""
 
-SUSPEND_MS = 1_000
-"""Default of suspend_current_queue_time_ms."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Call:
@@ -119,16 +116,9 @@ def _after_a_failure(story: CaseStory, group: GroupStory, before: _Call, call: _
         yield REPEATED, head, f"{_of(last)} sent away after its failure {last.times + 1}", "it comes again"
         return
     waited_ms = (head.start_ns - (last.end_ns or 0)) / NS_PER_MS
-    asked_ms = suspended_ms(group, last)
+    asked_ms = group.suspended_ms(last)
     if waited_ms < asked_ms - EARLY_NS / NS_PER_MS:
         yield REPEATED, head, f"{_of(last)} again {asked_ms} ms after its failure", f"{waited_ms:.0f} ms after it"
-
-
-def suspended_ms(group: GroupStory, delivery: Delivery) -> int:
-    """Return how long a failed message holds its queue up; a client waits 10 ms at least and 30 s at most."""
-    default_ms = int(group.settings.get("suspend_current_queue_time_ms", SUSPEND_MS))
-    asked_ms = default_ms if delivery.suspend_ms is None else delivery.suspend_ms
-    return min(max(asked_ms, 10), 30_000)
 
 
 _Work = tuple[Tenure, Sequence[_Call]]
