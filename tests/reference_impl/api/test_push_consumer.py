@@ -106,7 +106,15 @@ def test_a_message_that_its_broker_does_not_take_back_is_sent_again(group: Group
     (sent,) = group.broker.stored
     assert (sent.topic, sent.body) == ("%RETRY%G", b"later")
     properties = parse_send_fields(group.broker.requests_of(RequestCode.SEND_MESSAGE_V2)[0])["properties"]
-    for pair in ("RETRY_TOPIC\x01T", "RECONSUME_TIME\x013", "DELAY\x015", "MAX_RECONSUME_TIMES\x0116"):
+    for pair in (
+        "RETRY_TOPIC\x01T",
+        "MIN_OFFSET\x010",
+        "MAX_OFFSET\x011",
+        "CONSUME_START_TIME\x01",
+        "RECONSUME_TIME\x013",
+        "DELAY\x015",
+        "MAX_RECONSUME_TIMES\x0116",
+    ):
         assert pair in properties
 
 

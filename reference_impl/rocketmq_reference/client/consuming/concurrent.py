@@ -1,5 +1,6 @@
 """Concurrent consumption: calls of the listener, and what follows each (ConsumeMessageConcurrentlyService)."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import (
+    CONSUME_START_TIME,
     DELAY,
     MAX_RECONSUME_TIMES,
     ORIGIN_MESSAGE_ID,
@@ -27,6 +29,8 @@ from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 
 CONSUME = "consume"
 """The pool that calls the listener."""
+
+_NS_PER_MS = 1_000_000
 
 Messages = Sequence[StoredMessage]
 
@@ -73,6 +77,8 @@ class Concurrent:
         if queue.is_dropped:
             return
         shown = [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]
+        for message in shown:
+            message.properties[CONSUME_START_TIME] = str(time.time_ns() // _NS_PER_MS)
         context = ConsumeContext()
         status = yield from self._host.outside(partial(self._call, shown, of, context))
         if not queue.is_dropped:  # else the result is thrown away, and the next owner consumes them again

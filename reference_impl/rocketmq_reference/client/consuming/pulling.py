@@ -15,7 +15,7 @@ from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.consuming import Pull
 from rocketmq_reference.remoting.errors import MQBrokerException
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import TAGS
+from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import pull_loop as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
@@ -174,6 +174,8 @@ class Pulling:
     def _found(self, request: PullRequest, answer: PullAnswer) -> None:
         tags = self._memory.subscriptions[request.of.topic].tags
         wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
+        for message in wanted:  # PullAPIWrapper#processPullResult
+            message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
         if wanted:
             try:
                 request.queue.put(wanted)
