@@ -37,6 +37,7 @@ def test_a_seed_is_a_script(depth: str) -> None:
         ("allocation", 10, 95),
         ("process-queue", 20, 62),
         ("rebalance", 8, 100),
+        ("consumer", 5, 40),
     ],
 )
 def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> None:
@@ -65,6 +66,9 @@ def test_every_kind_of_step_occurs() -> None:
             "rollback",
             "consume_again",
             "pulled",
+            "consumer",
+            "store",
+            "leave",
             "members",
             "offset",
             "consumed",

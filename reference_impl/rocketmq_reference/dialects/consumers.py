@@ -1,4 +1,4 @@
-"""The consumer's dialect of each release: a longest run of releases in which neither its own rules nor allocation change."""
+"""The consumer's dialect of each release: a longest run of releases in which neither its own rules nor allocation nor its client change."""
 
 from itertools import groupby
 
@@ -22,11 +22,13 @@ def allocation_rules_of(release: str) -> AllocationRules:
 def _composed(releases: tuple[str, ...]) -> ConsumerDialect:
     first, last = releases[0], releases[-1]
     name = f"consumer-{first.removesuffix('-incubating')}"
-    return ConsumerDialect(name, Releases(first, last), consumer_rules_of(first), allocation_rules_of(first))
+    return ConsumerDialect(
+        name, Releases(first, last), consumer_rules_of(first), allocation_rules_of(first), dialect_of(first).client
+    )
 
 
-def _parts(release: str) -> tuple[int, int]:
-    return id(consumer_rules_of(release)), id(allocation_rules_of(release))
+def _parts(release: str) -> tuple[int, int, int]:
+    return id(consumer_rules_of(release)), id(allocation_rules_of(release)), id(dialect_of(release).client)
 
 
 CONSUMER_DIALECTS: tuple[ConsumerDialect, ...] = tuple(

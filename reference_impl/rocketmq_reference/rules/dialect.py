@@ -39,9 +39,10 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerDialect:
-    """One behaviour range of the Java client as a consumer, which is not one of it as a producer."""
+    """One behaviour range of the Java client as a consumer, which is not one of it as a producer; client: what both share."""
 
     name: str
     releases: Releases
     consumer: ConsumerRules
     allocation: AllocationRules
+    client: ClientRules

@@ -4,8 +4,11 @@ Java's ``int`` arithmetic and string hash, as far as the producer's decisions de
 An ``int`` wraps at 32 bits, ``Math.abs(MIN)`` is MIN, and ``%`` takes the sign of the dividend.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 INT_MAX = 2**31 - 1
 INT_MIN = -(2**31)
@@ -47,15 +50,27 @@ def hash_order(names: Iterable[str], *, buckets: int, concurrent: bool) -> list[
     A HashMap doubles when it is more than three quarters full, a ConcurrentHashMap when it reaches three quarters (observed
     on 4.9.4's classes with 24 brokers). The order within a bucket after a doubling is not modelled.
     """
-    known = list(names)
+    return in_bucket_order(names, spread_hash, buckets=buckets, concurrent=concurrent)
+
+
+def in_bucket_order(
+    items: Iterable[Item], spread_of: Callable[[Item], int], *, buckets: int, concurrent: bool
+) -> list[Item]:
+    """Return items in the iteration order of a hash table, like ``hash_order``; spread_of: the spread hash of an item."""
+    known = list(items)
     grown = len(known) if concurrent else len(known) - 1
     while grown >= buckets * 3 // 4:
         buckets *= 2
-    return sorted(known, key=lambda name: spread_hash(name) % buckets)
+    return sorted(known, key=lambda item: spread_of(item) % buckets)
 
 
 @lru_cache(maxsize=4_096)  # called repeatedly for few names
 def spread_hash(text: str) -> int:
     """Return the hash by which ConcurrentHashMap finds a bucket: upper half folded into the lower, sign dropped."""
-    unsigned = string_hash(text) & 0xFFFF_FFFF
+    return spread(string_hash(text))
+
+
+def spread(code: int) -> int:
+    """Return a hash code as ``spread_hash`` does."""
+    unsigned = code & 0xFFFF_FFFF
     return (unsigned ^ unsigned >> 16) & INT_MAX

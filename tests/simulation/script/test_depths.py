@@ -84,7 +84,15 @@ def test_messages_of_a_queue_need_no_member() -> None:
     assert depths(*calls, {"do": "wake"}) == ("rebalance", "rebalance")
 
 
-@pytest.mark.parametrize("other", [{"do": "send"}, {"do": "kill", "broker": "a"}, {"do": "dump", "parts": ["index"]}])
+def test_a_member_that_gets_messages_is_started() -> None:
+    """Faults of brokers, and what they store, need a whole consumer."""
+    started = ("consumer", "consumer")
+    assert depths({"do": "consumer"}, {"do": "rounds", "ms": 1}) == started
+    assert depths({"do": "wake"}, {"do": "store", "broker": "a", "queue": 0}) == started
+    assert depths(ALLOCATE, {"do": "pause", "broker": "a"}) == started
+
+
+@pytest.mark.parametrize("other", [{"do": "send"}, {"do": "heartbeat"}, {"do": "dump", "parts": ["index"]}])
 def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) -> None:
     """A script of allocations has no steps of producers and no faults."""
     with pytest.raises(UsageError, match="steps that act on consumers"):
@@ -93,7 +101,7 @@ def test_a_step_without_effect_on_allocations_is_refused(other: dict[str, Any]) 
 
 def test_a_depth_belongs_to_a_role() -> None:
     """A role has its depths, down to the one that is named."""
-    assert depths_named(None, "consumer") == (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE)
+    assert depths_named(None, "consumer") == (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE, Depth.CONSUMER)
     assert depths_named("send-loop", "both") == (Depth.SELECTION, Depth.SEND_LOOP)
     assert depths_named(None, "both") == tuple(Depth)
     with pytest.raises(UsageError, match="--role consumer"):

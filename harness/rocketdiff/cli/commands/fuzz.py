@@ -25,7 +25,8 @@ def fuzz(
         ),
     ] = "all",
     depth: Annotated[
-        str, typer.Option(help="selection, send-loop, remoting, allocation, process-queue, rebalance, or all.")
+        str,
+        typer.Option(help="selection, send-loop, remoting, allocation, process-queue, rebalance, consumer, or all."),
     ] = "all",
     role: Annotated[str, typer.Option(help="producer, consumer or both.")] = "both",
     decisions: Annotated[
@@ -41,7 +42,8 @@ def fuzz(
         str, typer.Option(help="Allocations, and calls of queues, of each release, at least; scripts are run whole.")
     ] = "1e5",
     rounds: Annotated[
-        str, typer.Option(help="Reports of rounds of each release at depth rebalance, at least; scripts are run whole.")
+        str,
+        typer.Option(help="Reports of rounds of each release at depth rebalance, at least, and a 20th at consumer."),
     ] = "2e4",
     seed: Annotated[int | None, typer.Option(help="Drawn and printed when not given.", min=0, max=_SEEDS)] = None,
     save: Annotated[Path, typer.Option(help="Folder that receives the scripts that show a difference.")] = SAVED,

@@ -122,4 +122,6 @@ def _decides(field: str, depth: Depth) -> bool:
         return field.startswith(_DECIDES_ALLOCATION)
     if depth is Depth.SELECTION:
         return field.startswith(_DECIDES_SELECTION)
-    return depth is Depth.REMOTING or field in _DECIDES_SEND_LOOP or not field.startswith(_ONLY_REMOTING)
+    return (
+        depth in (Depth.REMOTING, Depth.CONSUMER) or field in _DECIDES_SEND_LOOP or not field.startswith(_ONLY_REMOTING)
+    )

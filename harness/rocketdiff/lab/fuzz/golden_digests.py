@@ -34,6 +34,7 @@ SCRIPTS_OF: Mapping[Depth, int] = {
     Depth.ALLOCATION: 40,
     Depth.PROCESS_QUEUE: 24,
     Depth.REBALANCE: 40,
+    Depth.CONSUMER: 8,
 }
 """Number of scripts: few mutants of the rules survive (``make mutants``), and a check takes seconds."""
 

@@ -33,6 +33,9 @@ SCRIPTS_OF_A_SEED = 1_000_000
 REMOTING_SHARE = 0.2
 """Share of the sends at remoting depth, which cost about five times as much as others."""
 
+CONSUMER_COST = 20
+"""Rounds reported at depth rebalance for one at depth consumer, which costs about as much."""
+
 MOST_DIFFERENCES = 5
 """Stop after this many behaviours with a difference; they probably have one cause."""
 
@@ -40,6 +43,7 @@ _COUNTED: Mapping[str, tuple[str, ...]] = {
     Depth.ALLOCATION: ("allocate",),
     Depth.PROCESS_QUEUE: ("put", "remove", "take", "commit", "rollback", "consume_again"),
     Depth.REBALANCE: ("rounds",),
+    Depth.CONSUMER: ("rounds",),
 }
 """Steps that a script of a consumer is weighed by."""
 
@@ -65,8 +69,8 @@ class Effort:
             return self.decisions
         if depth in (Depth.ALLOCATION, Depth.PROCESS_QUEUE):
             return self.allocations
-        if depth is Depth.REBALANCE:
-            return self.rounds
+        if depth in (Depth.REBALANCE, Depth.CONSUMER):
+            return self.rounds // (CONSUMER_COST if depth is Depth.CONSUMER else 1)
         if not {Depth.SEND_LOOP, Depth.REMOTING} <= set(self.depths):
             return self.sends
         deep = int(self.sends * REMOTING_SHARE)
@@ -110,7 +114,7 @@ class FuzzOutcome:
         decisions = self.done[Depth.SELECTION]
         done = {"decisions": decisions, "sends": sends, "allocations": self.done[Depth.ALLOCATION]}
         done["calls"] = self.done[Depth.PROCESS_QUEUE]
-        done["rounds"] = self.done[Depth.REBALANCE]
+        done["rounds"] = self.done[Depth.REBALANCE] + self.done[Depth.CONSUMER]
         return machine_line("FUZZ", verdict, **found, releases=len(self.releases), **done, seed=self.seed)
 
 

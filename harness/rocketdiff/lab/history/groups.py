@@ -25,8 +25,9 @@ LETTER: Mapping[Depth, str] = {
     Depth.ALLOCATION: "A",
     Depth.PROCESS_QUEUE: "Q",
     Depth.REBALANCE: "B",
+    Depth.CONSUMER: "C",
 }
-"""First letter of a group's name: Selection, Loop, Remoting, Allocation, process Queue, reBalance."""
+"""First letter of a group's name: Selection, Loop, Remoting, Allocation, process Queue, reBalance, Consumer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ COUNTS: Mapping[Depth, int] = {
     Depth.ALLOCATION: 20,
     Depth.PROCESS_QUEUE: 20,
     Depth.REBALANCE: 15,
+    Depth.CONSUMER: 8,
 }
 """Scripts per depth: several distinguish each differing pair of neighbours; all releases take about a minute."""
 

@@ -6,6 +6,7 @@ from typing import Any
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.simulation.generators.consuming.allocation import allocation_script
+from rocketdiff.simulation.generators.consuming.consumer import consumer_script
 from rocketdiff.simulation.generators.consuming.process_queue import process_queue_script
 from rocketdiff.simulation.generators.consuming.rebalance import rebalance_script
 from rocketdiff.simulation.generators.random_source import RandomSource
@@ -26,6 +27,7 @@ ROLE_GENERATORS: Mapping[ClientRole, Mapping[str, Callable[[RandomSource], dict[
         Depth.ALLOCATION: allocation_script,
         Depth.PROCESS_QUEUE: process_queue_script,
         Depth.REBALANCE: rebalance_script,
+        Depth.CONSUMER: consumer_script,
     },
 }
 

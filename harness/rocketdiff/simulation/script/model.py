@@ -18,6 +18,7 @@ from rocketdiff.simulation.script.steps.consuming import Allocate, Consumed, Kno
 from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentAction
 from rocketdiff.simulation.script.steps.process_queue import ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import SelectionAction, Send, SetIndex, SetWorstIndex
+from rocketdiff.simulation.script.steps.subscribing import SubscribingStep
 from rocketdiff.simulation.script.vocabulary import (
     DEFAULT_SETTINGS,
     FORMAT,
@@ -68,6 +69,7 @@ Step = (
     | Consumed
     | Wake
     | Rounds
+    | SubscribingStep
 )
 
 

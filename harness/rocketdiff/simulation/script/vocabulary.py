@@ -48,6 +48,7 @@ class Depth(StrEnum):
     ALLOCATION = "allocation"
     PROCESS_QUEUE = "process-queue"
     REBALANCE = "rebalance"
+    CONSUMER = "consumer"
 
 
 class Mode(StrEnum):

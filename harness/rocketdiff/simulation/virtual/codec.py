@@ -62,7 +62,7 @@ class Answered:
     route: TopicRoute | None = None
 
 
-def is_send(question: Question) -> bool:
+def is_send(question: object) -> bool:
     """True if the request sends a message."""
     return isinstance(question, int)
 

@@ -7,9 +7,9 @@ connection, and only while that is open.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at, is_send, response_to
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, broker_at, is_send, response_to
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Server, Servers
 from rocketmq_reference.client.remoting import Call
@@ -22,7 +22,7 @@ class NetworkClient(Protocol):
 
     def connected(self, connection: Connection, *, accepted: bool) -> None: ...
 
-    def answered(self, number: int, code: int, answer: Answered) -> None: ...
+    def answered(self, number: int, code: int, answer: Any) -> None: ...
 
     def closed(self, connection: Connection, *, reset: bool) -> None: ...
 
@@ -31,12 +31,25 @@ class NetworkClient(Protocol):
         ...
 
 
+Respond = Callable[[Any], None]
+"""Sends the answer to a request, if its connection is still open then."""
+
+
+class Brokers(Protocol):
+    """Brokers that read requests themselves."""
+
+    def serve(self, address: str, question: Any, respond: Respond, /) -> bool:
+        """Answer a request that a server has read, now or later; False for one of another kind."""
+        ...
+
+
 class VirtualNetwork:
     """Transports connects, requests, responses and closes."""
 
     client: NetworkClient
 
-    def __init__(self, kernel: Kernel, servers: Servers) -> None:
+    def __init__(self, kernel: Kernel, servers: Servers, brokers: Brokers | None = None) -> None:
+        self.brokers = brokers
         self._kernel = kernel
         self.servers = servers
         self._open: list[Connection] = []
@@ -145,11 +158,15 @@ class _Outcome:
     network: VirtualNetwork
     request: Request
     connection: Connection
-    question: Question
+    question: Any
 
     def answered(self, code: int) -> None:
+        brokers = self.network.brokers
+        if brokers is None or not brokers.serve(self.connection.address, self.question, self._respond):
+            self._respond(response_to(self.question, code, self.network.servers.name_server.route))
+
+    def _respond(self, answer: Any) -> None:
         if self.network.carries(self.connection):
-            answer = response_to(self.question, code, self.network.servers.name_server.route)
             self.network.client.answered(self.request.number, answer.code, answer)
 
     def broken(self, *, reset: bool) -> None:

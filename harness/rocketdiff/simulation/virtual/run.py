@@ -12,6 +12,7 @@ from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
+from rocketdiff.simulation.virtual.consuming.push_session import PushSession
 from rocketdiff.simulation.virtual.consuming.rebalance_session import RebalanceSession
 from rocketdiff.simulation.virtual.environment import act
 from rocketdiff.simulation.virtual.kernel import Kernel
@@ -32,6 +33,7 @@ _CONSUMERS: Mapping[Depth, type[AllocationSession]] = {
     Depth.ALLOCATION: AllocationSession,
     Depth.PROCESS_QUEUE: ProcessQueueSession,
     Depth.REBALANCE: RebalanceSession,
+    Depth.CONSUMER: PushSession,
 }
 
 

@@ -125,6 +125,13 @@ class Server:
         self._turn = (self._turn + 1) % len(self._answers)
         return answer
 
+    def when_awake(self, action: Callable[[], None]) -> None:
+        """Do something of its own accord: a paused server when it resumes, a dead one never."""
+        if self._paused:
+            self._held.append(lambda: self.when_awake(action))
+        elif not self._dead:
+            action()
+
     def _deliver(self, reply: Reply, code: int) -> None:
         if self._paused:
             self._held.append(lambda: self._deliver(reply, code))

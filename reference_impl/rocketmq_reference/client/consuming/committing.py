@@ -95,8 +95,17 @@ class Committing:
 
     def commit_all(self) -> Body:
         """Commit the offset of every queue that the member works on, changed or not; each failure is ignored."""
-        for of, offset in self._memory.offsets.keep_only(self._memory.process).items():
-            yield from self._commit(of, offset)
+        offsets, wanted, unused = self._memory.offsets, set(self._memory.process), list[TopicQueue]()
+        of = offsets.following(None)
+        while of is not None:
+            offset = offsets.get(of)
+            if of not in wanted:
+                unused.append(of)
+            elif offset is not None:
+                yield from self._commit(of, offset)
+            of = offsets.following(of)
+        for each in unused:
+            offsets.forget(each)
 
     def commit(self, of: TopicQueue) -> Body:
         """Commit one queue's offset, if there is one."""

@@ -18,13 +18,15 @@ from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer.allocation import AllocationError, Strategy, ids_in_java_order, in_java_order
-from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.rebalance import Rounds
 from rocketmq_reference.rules.java import hash_order
 from rocketmq_reference.rules.tape import Tape
 
 _FIRST_BUCKETS = 16
+_PROCESS_BUCKETS = 128
+"""Of processQueueTable, which is made for 64 queues."""
 _NS_PER_MS = 1_000_000
 
 
@@ -181,12 +183,14 @@ class Rebalancing:
 
     def take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         memory, changed = self._memory, False
-        for of, queue in [item for item in memory.process.items() if item[0].topic == topic]:
+        for of in [of for of in in_hash_order(memory.process, buckets=_PROCESS_BUCKETS) if of.topic == topic]:
+            queue = memory.process[of]
             if of.queue not in share or queue.is_pull_expired(self._host.now_ms):
                 changed |= yield from self.give_up(of)
         begun: list[tuple[TopicQueue, ProcessQueue[StoredMessage], int]] = []
         is_refused = False
-        for of in (TopicQueue(topic, queue) for queue in share):
+        # Java's sets and tables of queues decide which queue is asked for, and pulled from, first.
+        for of in in_hash_order([TopicQueue(topic, queue) for queue in share], concurrent=False):
             if of in memory.process:
                 continue
             if not (yield from self._is_locked(of)):

@@ -1,10 +1,11 @@
 """Offsets that a member remembers between commits (RemoteBrokerOffsetStore), and where a new queue begins."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
+from rocketmq_reference.rules.java import in_bucket_order, spread, string_hash
 
 RETRY_PREFIX = "%RETRY%"
 """Of the topic that holds the failed messages of a group (MixAll.RETRY_GROUP_TOPIC_PREFIX)."""
@@ -15,6 +16,16 @@ class TopicQueue(NamedTuple):
 
     topic: str
     queue: Queue
+
+
+def in_hash_order(queues: Iterable[TopicQueue], *, buckets: int = 16, concurrent: bool = True) -> list[TopicQueue]:
+    """Return queues in the iteration order of a Java hash table (MessageQueue.hashCode)."""
+    return in_bucket_order(queues, _spread, buckets=buckets, concurrent=concurrent)
+
+
+def _spread(of: TopicQueue) -> int:
+    code = 31 + string_hash(of.queue.broker)
+    return spread(31 * (31 * code + of.queue.queue_id) + string_hash(of.topic))
 
 
 class Offsets:
@@ -42,12 +53,18 @@ class Offsets:
         self._values.pop(of, None)
         self._frozen.discard(of)
 
-    def keep_only(self, queues: Iterable[TopicQueue]) -> Mapping[TopicQueue, int]:
-        """Forget the offsets of other queues, and return what to commit (persistAll)."""
-        wanted = set(queues)
-        for of in [of for of in self._values if of not in wanted]:
-            self.forget(of)
-        return dict(self._values)
+    def following(self, last: TopicQueue | None) -> TopicQueue | None:
+        """
+        Return the queue that a walk through Java's table comes to after ``last``; None at the end.
+
+        Offsets that are added meanwhile are met if their place is still to come (persistAll).
+        """
+        known = dict.fromkeys(self._values)
+        if last is not None:
+            known[last] = None
+        ordered = in_hash_order(known)
+        place = 0 if last is None else ordered.index(last) + 1
+        return ordered[place] if place < len(ordered) else None
 
 
 def begins_at_zero(topic: str, where: ConsumeFromWhere) -> bool:

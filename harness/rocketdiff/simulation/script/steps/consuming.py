@@ -4,6 +4,7 @@ The steps of a consumer: allocations, and what changes in its group.
 Its depths, and what each step needs of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -13,9 +14,21 @@ from pydantic import Field
 from rocketdiff.core.errors import UsageError
 from rocketdiff.documents.refusal import Place, refused
 from rocketdiff.documents.yaml_source import Location
-from rocketdiff.simulation.script.steps.environment import Advance, Dump, EnvironmentStep, PollRoutes, RouteChange
+from rocketdiff.simulation.script.steps.environment import (
+    Advance,
+    Close,
+    Dump,
+    EnvironmentStep,
+    Kill,
+    Pause,
+    PollRoutes,
+    Restart,
+    Resume,
+    RouteChange,
+)
 from rocketdiff.simulation.script.steps.process_queue import PROCESS_QUEUE_STEPS, ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import QueueOf
+from rocketdiff.simulation.script.steps.subscribing import SUBSCRIBING_STEPS, Store, SubscribingStep
 from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
 
@@ -103,27 +116,34 @@ class Rounds:
     ms: Ms
 
 
-ConsumingStep = Allocate | ProcessQueueStep | Members | KnownOffset | Consumed | Wake | Rounds
+ConsumingStep = Allocate | ProcessQueueStep | Members | KnownOffset | Consumed | Wake | Rounds | SubscribingStep
 
-CONSUMING_STEPS = (Allocate, *PROCESS_QUEUE_STEPS, Members, KnownOffset, Consumed, Wake, Rounds)
+CONSUMING_STEPS = (Allocate, *PROCESS_QUEUE_STEPS, Members, KnownOffset, Consumed, Wake, Rounds, *SUBSCRIBING_STEPS)
 
-CONSUMING_DEPTHS = (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE)
+CONSUMING_DEPTHS = (Depth.ALLOCATION, Depth.PROCESS_QUEUE, Depth.REBALANCE, Depth.CONSUMER)
 """From least to most."""
+
+
+_NEEDED: Mapping[type, Depth] = {
+    **dict.fromkeys((Allocate, Advance, RouteChange), Depth.ALLOCATION),
+    **dict.fromkeys(PROCESS_QUEUE_STEPS, Depth.PROCESS_QUEUE),
+    **dict.fromkeys((Members, KnownOffset, Consumed, Wake, Rounds, PollRoutes), Depth.REBALANCE),
+    **dict.fromkeys((*SUBSCRIBING_STEPS, Pause, Resume, Kill, Restart, Close), Depth.CONSUMER),
+}
+
+_NEEDED_BY_PART: Mapping[DumpPart, Depth] = {
+    DumpPart.CLOCK: Depth.ALLOCATION,
+    DumpPart.PROCESS: Depth.PROCESS_QUEUE,
+    DumpPart.OWNED: Depth.REBALANCE,
+}
 
 
 def needed_depth(step: EnvironmentStep | ConsumingStep) -> Depth:
     """Return the least depth at which a step has an effect on a consumer; UsageError if none is deep enough."""
-    match step:
-        case Allocate() | Advance() | RouteChange() | Dump((DumpPart.CLOCK,)):
-            return Depth.ALLOCATION
-        case each if isinstance(each, PROCESS_QUEUE_STEPS):
-            return Depth.PROCESS_QUEUE
-        case Members() | KnownOffset() | Consumed() | Wake() | Rounds() | PollRoutes():
-            return Depth.REBALANCE
-        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.PROCESS}:
-            return Depth.PROCESS_QUEUE
-        case Dump(parts) if set(parts) <= {DumpPart.CLOCK, DumpPart.OWNED, DumpPart.PROCESS}:
-            return Depth.REBALANCE
+    if not isinstance(step, Dump) and type(step) in _NEEDED:
+        return _NEEDED[type(step)]
+    if isinstance(step, Dump) and _NEEDED_BY_PART.keys() >= set(step.parts):
+        return max((_NEEDED_BY_PART[part] for part in step.parts), key=CONSUMING_DEPTHS.index)
     raise UsageError(
         "steps that act on consumers (route, advance, poll_routes, a dump of clock, process and owned)",
         seen=step.do,
@@ -138,7 +158,7 @@ def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
 
 def broker_of(step: ConsumingStep) -> str | None:
     """Return the broker that a step names; the queues of CONFIG may be of brokers without a route."""
-    return step.broker if isinstance(step, KnownOffset | Consumed) else None
+    return step.broker if isinstance(step, KnownOffset | Consumed | Store) else None
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:

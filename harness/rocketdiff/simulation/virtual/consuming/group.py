@@ -8,6 +8,7 @@ from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EX
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.client.codec import OnEnd
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.answers import PullAnswer
@@ -29,6 +30,7 @@ class Question:
     of: str = ""
     rest: str = ""
     offset: int | None = None
+    pull: Pull | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Answered:
     route: TopicRoute | None = None
     ids: tuple[str, ...] = ()
     offset: int = 0
+    pulled: PullAnswer | None = None
 
 
 class Group:
@@ -126,11 +129,13 @@ class GroupCodec:
     def heartbeat(self, _producer_groups: object, _consumers: object) -> Question:
         return Question("heartbeat")
 
-    def unregister(self, group: str) -> Question:
-        raise NotImplementedError(group)
+    def unregister(self, _group: str) -> Question:
+        return Question("unregister")
 
     unregister_consumer = unregister
-    probe = unregister
+
+    def probe(self, topic: str) -> Question:
+        raise NotImplementedError(topic)
 
     def consumer_ids(self) -> Question:
         return Question("ids")
@@ -154,16 +159,24 @@ class GroupCodec:
         return Question("commit", _name(of), str(offset), offset)
 
     def pull(self, asked: Pull) -> Question:
-        return Question("pull", f"{asked.broker}/{asked.queue_id}", " ".join(_pulled(asked)))
+        return Question("pull", f"{asked.broker}/{asked.queue_id}", " ".join(_pulled(asked)), pull=asked)
 
     def read_pull(self, answer: Answered) -> PullAnswer:
-        raise NotImplementedError(answer)
+        _succeeded(answer)
+        assert answer.pulled is not None
+        return answer.pulled
 
     def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
-        raise NotImplementedError(message, broker, delay_level)
+        return Question("back", f"{broker}/{message.queue_id}", f"{message.queue_offset} level {delay_level}")
 
     def expect_success(self, answer: Answered) -> object:
         return _succeeded(answer)
+
+
+def owned_text(memory: ConsumerMemory) -> str:
+    """Return the queues of the topic that a member works on, in the order of their text."""
+    owned = (f"{queue.broker}/{queue.queue_id}" for queue in memory.working_on(TOPIC))
+    return json.dumps(sorted(owned, key=_text_order), ensure_ascii=False)
 
 
 def _pulled(asked: Pull) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The reference's rounds and pulls in a script: one member of a group whose brokers answer at once."""
 
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +8,7 @@ from rocketdiff.simulation.script.steps.consuming import Consumed, KnownOffset, 
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.assembly import RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
-from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, GroupTransport
+from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, GroupTransport, owned_text
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
@@ -105,8 +104,7 @@ class RebalanceSession(ProcessQueueSession):
     def part(self, part: DumpPart) -> str:
         if part is not DumpPart.OWNED:
             return super().part(part)
-        owned = (f"{queue.broker}/{queue.queue_id}" for queue in self._memory.working_on(TOPIC))
-        return json.dumps(sorted(owned, key=lambda name: name.encode("utf-16-be")), ensure_ascii=False)
+        return owned_text(self._memory)
 
     def state(self) -> str:
         return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})

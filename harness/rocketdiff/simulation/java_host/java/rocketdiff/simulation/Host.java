@@ -12,6 +12,7 @@ import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.consuming.AllocationDepth;
 import rocketdiff.simulation.consuming.ProcessQueueDepth;
 import rocketdiff.simulation.consuming.RebalanceDepth;
+import rocketdiff.simulation.remoting.ConsumerDepth;
 import rocketdiff.simulation.remoting.RemotingDepth;
 import rocketdiff.simulation.rewriting.JarShelf;
 import rocketdiff.simulation.scheduler.Failure;
@@ -30,6 +31,9 @@ final class Host {
         + " \"offsets\": [0]}, {\"do\": \"take\"}, {\"do\": \"commit\"}]}";
     private static final String REBALANCING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"members\","
         + " \"ids\": [\"own\"]}, {\"do\": \"rounds\", \"ms\": 21000}, {\"do\": \"members\", \"ids\": []}]}";
+    private static final String CONSUMING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"members\", \"ids\": [\"own\"]},"
+        + " {\"do\": \"store\", \"broker\": \"a\", \"queue\": 0}, {\"do\": \"consumer\"}, {\"do\": \"rounds\", \"ms\": 21000},"
+        + " {\"do\": \"store\", \"broker\": \"a\", \"queue\": 0}, {\"do\": \"rounds\", \"ms\": 1000}, {\"do\": \"leave\"}]}";
     private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"send\", \"mode\": \"sync\"}]}";
 
     private final JarShelf shelf = new JarShelf();
@@ -47,6 +51,8 @@ final class Host {
         trifles.put("selection", SELECTING);
         depths.put("process-queue", new ProcessQueueDepth());
         depths.put("rebalance", new RebalanceDepth());
+        depths.put("consumer", new ConsumerDepth());
+        trifles.put("consumer", CONSUMING);
         trifles.put("allocation", ALLOCATING);
         trifles.put("process-queue", PROCESSING);
         trifles.put("rebalance", REBALANCING);

@@ -133,6 +133,23 @@ public final class Protocol {
         return answer;
     }
 
+    /** Adds a field to the header of a response. */
+    public void extend(Object answer, String name, String value) {
+        Members.must(addExtField, answer, name, value);
+    }
+
+    public Object withBody(Object answer, byte[] content) {
+        Members.must(setBody, answer, (Object) content);
+        return answer;
+    }
+
+    /** Null if the header has no such field, or there is no header. */
+    public Object fieldOrNull(Object request, String name) {
+        Object of = headerOf(request);
+        Field found = of == null ? null : Members.fieldOrNull(of.getClass(), name);
+        return found == null ? null : Members.get(found, of);
+    }
+
     /** A field of a request's header. */
     public Object field(Object request, String name) {
         return Members.get(headerOf(request), name);

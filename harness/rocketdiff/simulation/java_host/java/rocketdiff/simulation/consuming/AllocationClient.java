@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
@@ -71,6 +72,23 @@ public class AllocationClient implements Allocator {
 
     final String name(Object queue) {
         return Members.must(classes.queueBroker, queue) + "/" + Members.must(classes.queueId, queue);
+    }
+
+    /** The queues that a member works on, in the order of their text. */
+    final void appendOwned(StringBuilder out, Map<?, ?> processQueueTable) {
+        List<String> owned = new ArrayList<>();
+        processQueueTable.forEach((queue, process) -> {
+            if (!Boolean.TRUE.equals(Members.must(Members.method(process.getClass(), "isDropped", 0), process))) {
+                owned.add(name(queue));
+            }
+        });
+        owned.sort(null);
+        String separator = "[";
+        for (String queue : owned) {
+            JsonText.append(out.append(separator), queue);
+            separator = ", ";
+        }
+        out.append(owned.isEmpty() ? "[]" : "]");
     }
 
     @Override

@@ -2,12 +2,9 @@ package rocketdiff.simulation.consuming;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
-import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.scheduler.VirtualThread;
 import rocketdiff.simulation.servers.Network;
@@ -111,27 +108,13 @@ public final class RebalanceClient extends ProcessQueueClient implements Member 
         Members.must(Members.method(factory.getClass(), "updateTopicRouteInfoFromNameServer", 0), factory);
     }
 
-    /** The queues that it works on, in the order of their text. */
     @Override
     public void appendPart(StringBuilder out, String part, VirtualThread thread) {
         if (!part.equals("owned")) {
             super.appendPart(out, part, thread);
             return;
         }
-        List<String> owned = new ArrayList<>();
-        ((Map<?, ?>) Members.get(rebalance, "processQueueTable")).forEach((queue, process) -> {
-            if (!Boolean.TRUE.equals(Members.must(Members.method(process.getClass(), "isDropped", 0), process))) {
-                owned.add(name(queue));
-            }
-        });
-        owned.sort(null);
-        out.append('[');
-        String separator = "";
-        for (String queue : owned) {
-            JsonText.append(out.append(separator), queue);
-            separator = ", ";
-        }
-        out.append(']');
+        appendOwned(out, (Map<?, ?>) Members.get(rebalance, "processQueueTable"));
     }
 
     @Override

@@ -76,6 +76,11 @@ final class Peer {
         server.arrive(replies.isSend(request), new Reply() {
             @Override
             public void answered(int code) {
+                boolean isServed = replies.group != null && server.name != null
+                    && replies.group.serve(server, request, response -> connection.receive(() -> replies.numbered(response.get(), id)));
+                if (isServed) {
+                    return;
+                }
                 connection.receive(() -> replies.reply(server, request, id, code));
             }
 

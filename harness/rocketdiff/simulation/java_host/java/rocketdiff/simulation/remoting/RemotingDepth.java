@@ -10,7 +10,7 @@ import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.servers.Network;
 
 /** Depth `remoting`: the whole client, started, with the real NettyRemotingClient; below it the network of the script. */
-public final class RemotingDepth implements Depth {
+public class RemotingDepth implements Depth {
     private static final String DETECTOR = "LatencyFaultToleranceScheduledThread";
 
     private final Map<Release, NettyTypes> types = new HashMap<>();
@@ -22,7 +22,7 @@ public final class RemotingDepth implements Depth {
         if (!Boolean.TRUE.equals(settings.get("start_detector_enable"))) {
             scheduler.briefPools.add(DETECTOR);
         }
-        Wire.use(new Wire(types(release), network, new Replies(release, network)));
+        Wire.use(new Wire(types(release), network, new Replies(release, network, null)));
         RemotingClient client = new RemotingClient(release, scheduler, network, settings);
         if (lookUpNow && network.route().isKnown) {
             client.lookUp();
@@ -30,7 +30,7 @@ public final class RemotingDepth implements Depth {
         return client;
     }
 
-    private NettyTypes types(Release release) {
+    final NettyTypes types(Release release) {
         return types.computeIfAbsent(release, any -> {
             try {
                 return new NettyTypes(release.loader);

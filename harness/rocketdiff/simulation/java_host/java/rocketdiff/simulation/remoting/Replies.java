@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.consuming.GroupBrokers;
 import rocketdiff.simulation.sending.SelectionClient;
 import rocketdiff.simulation.servers.Network;
 import rocketdiff.simulation.servers.ScriptedServer;
@@ -19,8 +20,12 @@ final class Replies {
     private final Method opaque;
     private final Method setOpaque;
 
-    Replies(Release release, Network network) {
+    /** What brokers know of a group of consumers; null: there is none. */
+    final GroupBrokers group;
+
+    Replies(Release release, Network network, GroupBrokers group) {
         this.protocol = release.protocol();
+        this.group = group;
         this.network = network;
         addExtField = Members.method(protocol.command, "addExtField", 2);
         opaque = Members.method(protocol.command, "getOpaque", 0);
@@ -42,7 +47,10 @@ final class Replies {
      * retry's id is given out once more, to whatever command is made next.
      */
     Object reply(ScriptedServer server, Object request, Object id, int code) {
-        Object response = response(server, request, code);
+        return numbered(response(server, request, code), id);
+    }
+
+    Object numbered(Object response, Object id) {
         Members.must(setOpaque, response, id);
         return response;
     }

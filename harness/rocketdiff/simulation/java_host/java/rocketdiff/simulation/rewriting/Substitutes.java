@@ -15,7 +15,7 @@ final class Substitutes {
     private static final String INDEX = "org/apache/rocketmq/client/common/ThreadLocalIndex";
     /** Only what these classes draw can be seen in a script's answers. */
     private static final String[] DRAWING = {
-        INDEX, "org/apache/rocketmq/client/latency/",
+        INDEX, "org/apache/rocketmq/client/latency/", "org/apache/rocketmq/client/impl/factory/MQClientInstance",
         "org/apache/rocketmq/client/impl/producer/TopicPublishInfo", "org/apache/rocketmq/client/producer/selector/",
     };
     private static final Map<String, String> BY_NAME = new HashMap<>();

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import rocketdiff.simulation.consuming.Allocation;
 import rocketdiff.simulation.consuming.Allocator;
+import rocketdiff.simulation.consuming.Listening;
 import rocketdiff.simulation.consuming.Member;
+import rocketdiff.simulation.consuming.Subscriber;
 import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.ScriptOver;
@@ -25,6 +27,15 @@ final class ConsumingSteps {
             case "offset":
             case "consumed":
                 return offset(fields, kind.equals("consumed"));
+            case "consumer":
+                return join(fields);
+            case "leave":
+                return (run, place) -> {
+                    ((Subscriber) run.client).leave();
+                    run.lines.changed(place, kind, run.client, run.scheduler.main());
+                };
+            case "store":
+                return store(fields);
             case "wake":
                 return (run, place) -> ((Member) run.client).wake();
             case "rounds":
@@ -44,6 +55,34 @@ final class ConsumingSteps {
     private static Step members(Fields fields) {
         List<String> ids = (List<String>) fields.any("ids");
         return (run, place) -> ((Member) run.client).brokers().ids = ids;
+    }
+
+    private static Step join(Fields fields) {
+        List<long[]> rows = new ArrayList<>();
+        for (Object row : fields.has("rules") ? fields.list("rules") : new ArrayList<>()) {
+            Fields of = new Fields("rule", row);
+            rows.add(new long[] {of.number("every"), of.number("offset", 0), of.number("tries", 1)});
+        }
+        return (run, place) -> {
+            StringBuilder out = run.lines.begin(place, "consumer");
+            try {
+                ((Subscriber) run.client).join(new Listening(rows));
+                out.append("{\"started\": true}");
+            } catch (Failure | ScriptOver hostEnds) {
+                throw hostEnds;
+            } catch (Throwable thrown) {
+                out.append(exception(thrown));
+            }
+            run.lines.end(run.client, run.scheduler.main());
+        };
+    }
+
+    private static Step store(Fields fields) {
+        String broker = fields.text("broker");
+        int queue = Math.toIntExact(fields.number("queue"));
+        long count = fields.number("count", 1);
+        int bytes = fields.integer("bytes", 1);
+        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes);
     }
 
     private static Step offset(Fields fields, boolean isConsumed) {

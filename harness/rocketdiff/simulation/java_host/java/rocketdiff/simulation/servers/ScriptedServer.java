@@ -127,6 +127,15 @@ public final class ScriptedServer {
         }
     }
 
+    /** Does something of its own accord: a paused server when it goes on, a dead one never. */
+    public void whenAwake(Runnable action) {
+        if (paused) {
+            heldBack.add(() -> whenAwake(action));
+        } else if (!dead) {
+            action.run();
+        }
+    }
+
     private void deliver(int code, Reply reply) {
         if (paused) {
             heldBack.add(() -> deliver(code, reply));

@@ -1,0 +1,71 @@
+"""Random scripts at depth consumer: a push consumer whose brokers store, pause and restart while its group changes."""
+
+from typing import Any
+
+from rocketdiff.simulation.generators.random_source import RandomSource
+from rocketdiff.simulation.generators.topics import broker_names
+
+_OTHERS = ("A", "zz", "own ")
+_OWN = "own"
+_MS = (1, 500, 1_000, 1_500, 3_000, 5_000, 10_000, 15_000, 20_000, 31_000)
+_MOST_QUEUES = 2
+
+Step = dict[str, Any]
+
+
+class Membership:
+    """Generator of one script; its state are the brokers, and which of them are paused or dead."""
+
+    def __init__(self, rng: RandomSource) -> None:
+        self.rng = rng
+        self.names = broker_names(rng, most=2)
+        self.down: dict[str, str] = {}
+
+    def script(self) -> dict[str, Any]:
+        rng = self.rng
+        queues = {name: rng.between(1, _MOST_QUEUES) for name in self.names}
+        steps: list[Step] = [{"do": "members", "ids": [_OWN]}]
+        for name, count in queues.items():
+            for queue in range(count):
+                if rng.chance(0.8):
+                    offset = rng.weighted({0: 8, 2: 1, 40: 1})
+                    steps.append({"do": "offset", "broker": name, "queue": queue, "offset": offset})
+        steps += [self.store() for _ in range(rng.between(0, 2))]
+        rules = [{"every": rng.between(1, 5), "offset": 0, "tries": rng.between(1, 3)}] if rng.chance(0.4) else []
+        steps.append({"do": "consumer", "rules": rules})
+        weights = {self.store: 5, self.members: 2, self.fault: rng.pick((0, 1, 3)), self.dump: 1}
+        for _ in range(rng.between(3, 7)):
+            steps += [rng.weighted(weights)() for _ in range(rng.between(0, 3))]
+            steps.append({"do": "rounds", "ms": rng.number(_MS, 35_000)})
+        if not self.down and rng.chance(0.3):
+            steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
+        return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
+
+    def store(self) -> Step:
+        rng = self.rng
+        return {"do": "store", **self._queue(), "count": rng.between(1, 4), "bytes": 1 if rng.chance(0.97) else 0}
+
+    def members(self) -> Step:
+        rng = self.rng
+        ids = [*rng.some(_OTHERS, rng.between(0, 2)), *([_OWN] if rng.chance(0.95) else [])]
+        return {"do": "members", "ids": None if rng.chance(0.05) else rng.some(ids, len(ids))}
+
+    def fault(self) -> Step:
+        """Pause or kill a broker, or bring one back."""
+        broker = self.rng.pick(self.names)
+        end = self.down.pop(broker, None)
+        if end is None:
+            fault, self.down[broker] = self.rng.pick((("pause", "resume"), ("kill", "restart")))
+            return {"do": fault, "broker": broker}
+        return {"do": end, "broker": broker}
+
+    def dump(self) -> Step:
+        return {"do": "dump", "parts": ["owned"]}
+
+    def _queue(self) -> Step:
+        return {"broker": self.rng.pick(self.names), "queue": self.rng.between(0, _MOST_QUEUES - 1)}
+
+
+def consumer_script(rng: RandomSource) -> dict[str, Any]:
+    """Generate three to seven stretches of time of a member on one or two brokers."""
+    return Membership(rng).script()

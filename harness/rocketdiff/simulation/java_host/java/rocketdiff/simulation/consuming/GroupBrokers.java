@@ -1,0 +1,245 @@
+package rocketdiff.simulation.consuming;
+
+import java.lang.reflect.Method;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import rocketdiff.simulation.client.Members;
+import rocketdiff.simulation.client.Protocol;
+import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.servers.ScriptedServer;
+
+/** Small brokers: queues with messages, offsets and ids of the group, and pulls that they hold. */
+public final class GroupBrokers {
+    /** The client's own id in lists, from its address and its instance name, both `own`. */
+    static final String OWN_ID = "own@own";
+
+    private static final int PULL = 11;
+    private static final int QUERY_OFFSET = 14;
+    private static final int UPDATE_OFFSET = 15;
+    private static final int MAX_OFFSET = 30;
+    private static final int HEARTBEAT = 34;
+    private static final int UNREGISTER = 35;
+    private static final int SEND_BACK = 36;
+    private static final int CONSUMER_IDS = 38;
+    private static final int SYSTEM_ERROR = 1;
+    private static final int PULL_NOT_FOUND = 19;
+    private static final int PULL_OFFSET_MOVED = 21;
+    private static final int QUERY_NOT_FOUND = 22;
+    private static final int COMMITS = 1;
+    private static final long HOLD_MS = 15_000;
+    private static final long LOOK_MS = 5_000;
+    /** Apart on the disk of a broker, so that a send-back names its message. */
+    private static final long QUEUE_BYTES = 1_000_000;
+
+    public final Group group = new Group();
+    private final Release release;
+    private final Protocol protocol;
+    private final Map<String, List<byte[]>> stored = new HashMap<>();
+    private final List<Held> held = new ArrayList<>();
+
+    public GroupBrokers(Release release) {
+        this.release = release;
+        this.protocol = release.protocol();
+    }
+
+    /** Where a response goes; it is made when it arrives. */
+    public interface Respond {
+        void with(Supplier<Object> response);
+    }
+
+    /** A pull that waits for messages. */
+    private static final class Held {
+        final ScriptedServer server;
+        final Object request;
+        final Respond respond;
+
+        Held(ScriptedServer server, Object request, Respond respond) {
+            this.server = server;
+            this.request = request;
+            this.respond = respond;
+        }
+    }
+
+    /** Stores messages into a queue; pulls that wait for them are answered. */
+    void store(ScriptedServer server, int queue, long count, int bytes) {
+        List<byte[]> messages = messages(server.name + "/" + queue);
+        for (long n = 0; n < count; n++) {
+            messages.add(encoded(server, queue, messages.size(), bytes));
+        }
+        for (Held each : new ArrayList<>(held)) {
+            if (each.server == server && queue(server, each.request).equals(server.name + "/" + queue)) {
+                server.whenAwake(() -> release(each));
+            }
+        }
+    }
+
+    /** Answers a request that a broker has read; null: a request of another kind. */
+    public boolean serve(ScriptedServer server, Object request, Respond respond) {
+        String queue = queue(server, request);
+        switch (protocol.code(request)) {
+            case HEARTBEAT:
+                note("heartbeat " + server.name);
+                respond.with(() -> protocol.response(request, 0));
+                return true;
+            case UNREGISTER:
+                note("unregister " + server.name);
+                respond.with(() -> protocol.response(request, 0));
+                return true;
+            case CONSUMER_IDS:
+                note("ids " + server.name);
+                List<String> ids = group.ids;
+                respond.with(() -> ids(request, ids));
+                return true;
+            case QUERY_OFFSET:
+                note("query " + queue);
+                Long committed = group.offsets.get(queue);
+                respond.with(() -> committed == null
+                    ? protocol.response(request, QUERY_NOT_FOUND) : offset(request, committed));
+                return true;
+            case MAX_OFFSET:
+                note("max " + queue);
+                long end = messages(queue).size();
+                respond.with(() -> offset(request, end));
+                return true;
+            case UPDATE_OFFSET:
+                commit(queue, (Long) field(request, "commitOffset"));
+                return true;
+            case SEND_BACK:
+                long at = (Long) field(request, "offset");
+                note("back " + server.name + "/" + at / QUEUE_BYTES + " " + at % QUEUE_BYTES + " level "
+                    + field(request, "delayLevel"));
+                respond.with(() -> protocol.response(request, 0));
+                return true;
+            case PULL:
+                pull(server, queue, request, respond);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private void pull(ScriptedServer server, String queue, Object request, Respond respond) {
+        boolean commits = ((Integer) field(request, "sysFlag") & COMMITS) != 0;
+        long from = (Long) field(request, "queueOffset");
+        Long commit = (Long) field(request, "commitOffset");
+        note("pull " + queue + " " + from + (commits ? " commit " + commit : ""));
+        if (commits) {
+            group.offsets.put(queue, commit);
+        }
+        if (from == messages(queue).size()) {
+            Held waiting = new Held(server, request, respond);
+            held.add(waiting);
+            long due = (Scheduler.current().nowMs() + HOLD_MS + LOOK_MS - 1) / LOOK_MS * LOOK_MS;
+            Scheduler.current().at(due, () -> server.whenAwake(() -> release(waiting)));
+        } else {
+            answer(server, request, respond);
+        }
+    }
+
+    private void release(Held waiting) {
+        if (held.remove(waiting)) {
+            answer(waiting.server, waiting.request, waiting.respond);
+        }
+    }
+
+    private void answer(ScriptedServer server, Object request, Respond respond) {
+        List<byte[]> messages = messages(queue(server, request));
+        long from = (Long) field(request, "queueOffset");
+        int end = messages.size();
+        if (from < 0 || from > end) {
+            respond.with(() -> pulled(request, PULL_OFFSET_MOVED, from < 0 ? 0 : end, end, null));
+            return;
+        }
+        long next = Math.min(end, from + (Integer) field(request, "maxMsgNums"));
+        byte[] body = joined(messages.subList((int) from, (int) next));
+        respond.with(() -> pulled(request, next == from ? PULL_NOT_FOUND : 0, next, end, body));
+    }
+
+    private Object pulled(Object request, int code, long next, long end, byte[] body) {
+        Object answer = protocol.response(request, code, "suggestWhichBrokerId", "0");
+        protocol.extend(answer, "nextBeginOffset", String.valueOf(next));
+        protocol.extend(answer, "minOffset", "0");
+        protocol.extend(answer, "maxOffset", String.valueOf(end));
+        return body == null || body.length == 0 ? answer : protocol.withBody(answer, body);
+    }
+
+    private void commit(String queue, Long offset) {
+        note("commit " + queue + " " + offset);
+        group.offsets.put(queue, offset);
+    }
+
+    private Object ids(Object request, List<String> ids) {
+        if (ids == null) {
+            return protocol.response(request, SYSTEM_ERROR);
+        }
+        StringBuilder body = new StringBuilder("{\"consumerIdList\":[");
+        for (String id : ids) {
+            body.append(body.charAt(body.length() - 1) == '[' ? "" : ",").append(JsonText.of(id.equals("own") ? OWN_ID : id));
+        }
+        return protocol.response(request, 0, body.append("]}").toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Object offset(Object request, long value) {
+        return protocol.response(request, 0, "offset", String.valueOf(value));
+    }
+
+    private List<byte[]> messages(String queue) {
+        return stored.computeIfAbsent(queue, any -> new ArrayList<>());
+    }
+
+    /** Of requests about a queue; others have no such field. */
+    private String queue(ScriptedServer server, Object request) {
+        Object id = protocol.fieldOrNull(request, "queueId");
+        return id == null ? server.name : server.name + "/" + id;
+    }
+
+    private Object field(Object request, String name) {
+        return protocol.field(request, name);
+    }
+
+    private void note(String request) {
+        group.note(Scheduler.current().nowMs(), request);
+    }
+
+    private byte[] encoded(ScriptedServer server, int queue, long offset, int bytes) {
+        Object message = ProcessQueueClasses.of(release).message(offset, bytes);
+        Class<?> type = message.getClass();
+        // Encoders need a body, if only an empty one, which decoders leave out.
+        set(message, "setBody", new byte[bytes]);
+        String[] address = server.address.split(":");
+        Object host = new InetSocketAddress(address[0], Integer.parseInt(address[1]));
+        set(message, "setTopic", AllocationClient.TOPIC);
+        set(message, "setQueueId", queue);
+        set(message, "setCommitLogOffset", queue * QUEUE_BYTES + offset);
+        set(message, "setBornHost", host);
+        set(message, "setStoreHost", host);
+        Method encode = Members.method(
+            release.type("common.message.MessageDecoder"), "encode", type, boolean.class);
+        return (byte[]) Members.must(encode, null, message, false);
+    }
+
+    private static void set(Object message, String setter, Object value) {
+        Members.must(Members.method(message.getClass(), setter, 1), message, value);
+    }
+
+    private static byte[] joined(List<byte[]> messages) {
+        int size = 0;
+        for (byte[] each : messages) {
+            size += each.length;
+        }
+        byte[] body = new byte[size];
+        int at = 0;
+        for (byte[] each : messages) {
+            System.arraycopy(each, 0, body, at, each.length);
+            at += each.length;
+        }
+        return body;
+    }
+}

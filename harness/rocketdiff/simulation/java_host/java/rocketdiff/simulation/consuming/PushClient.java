@@ -1,0 +1,127 @@
+package rocketdiff.simulation.consuming;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import rocketdiff.simulation.client.Members;
+import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.scheduler.Failure;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.scheduler.VirtualThread;
+import rocketdiff.simulation.servers.Network;
+
+/** A real DefaultMQPushConsumer, started by a step as any application starts it. */
+public final class PushClient extends ProcessQueueClient implements Subscriber {
+    private final Release release;
+    private final Scheduler scheduler;
+    private final GroupBrokers brokers;
+    private final Runnable onClose;
+    private Object consumer;
+
+    public PushClient(
+        Release release, Scheduler scheduler, Network network, GroupBrokers brokers, Runnable onClose) {
+        super(release, scheduler, network);
+        this.release = release;
+        this.scheduler = scheduler;
+        this.brokers = brokers;
+        this.onClose = onClose;
+    }
+
+    @Override
+    public void join(Listening listening) throws Throwable {
+        Class<?> type = release.type("client.consumer.DefaultMQPushConsumer");
+        consumer = Members.make(type, new Class<?>[] {String.class}, GROUP);
+        set("setNamesrvAddr", String.class, network.nameServer.address);
+        set("setClientIP", String.class, "own");
+        set("setInstanceName", String.class, "own");
+        set("setVipChannelEnabled", boolean.class, false);
+        Class<?> listener = release.type("client.consumer.listener.MessageListenerConcurrently");
+        Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
+        set("registerMessageListener", listener, heard);
+        Members.must(Members.method(type, "subscribe", String.class, String.class), consumer, TOPIC, "*");
+        Members.call(Members.method(type, "start", 0), consumer);
+    }
+
+    private void set(String setter, Class<?> parameter, Object value) {
+        Members.must(Members.method(consumer.getClass(), setter, parameter), consumer, value);
+    }
+
+    private InvocationHandler listener(Listening listening) {
+        Class<?> status = release.type("client.consumer.listener.ConsumeConcurrentlyStatus");
+        return (proxy, method, arguments) -> {
+            if (!method.getName().equals("consumeMessage")) {
+                return method.getName().equals("hashCode") ? (Object) System.identityHashCode(proxy) : null;
+            }
+            Object message = ((List<?>) arguments[0]).get(0);
+            Object queue = Members.must(Members.method(arguments[1].getClass(), "getMessageQueue", 0), arguments[1]);
+            long offset = (Long) Members.must(Members.method(message.getClass(), "getQueueOffset", 0), message);
+            int times = (Integer) Members.must(Members.method(message.getClass(), "getReconsumeTimes", 0), message);
+            brokers.group.note(scheduler.nowMs(), "deliver " + name(queue) + " " + offset + " times " + times);
+            String named = listening.fails(offset, times) ? "RECONSUME_LATER" : "CONSUME_SUCCESS";
+            return constant(status, named);
+        };
+    }
+
+    private static Object constant(Class<?> type, String name) {
+        for (Object one : type.getEnumConstants()) {
+            if (one.toString().equals(name)) {
+                return one;
+            }
+        }
+        throw new IllegalStateException("no " + name + " in " + type);
+    }
+
+    @Override
+    public void leave() {
+        Members.must(Members.method(consumer.getClass(), "shutdown", 0), consumer);
+        consumer = null;
+    }
+
+    @Override
+    public void store(String broker, int queue, long count, int bytes) {
+        brokers.store(network.broker(broker), queue, count, bytes);
+    }
+
+    @Override
+    public Group brokers() {
+        return brokers.group;
+    }
+
+    @Override
+    public void wake() {
+        throw new Failure(Failure.SCRIPT, "wake at depth consumer");
+    }
+
+    @Override
+    public void consumed(String broker, int queueId, long offset) {
+        throw new Failure(Failure.SCRIPT, "consumed at depth consumer");
+    }
+
+    @Override
+    public void appendPart(StringBuilder out, String part, VirtualThread thread) {
+        if (!part.equals("owned")) {
+            super.appendPart(out, part, thread);
+        } else if (consumer == null) {
+            out.append("[]");
+        } else {
+            Object impl = Members.get(consumer, "defaultMQPushConsumerImpl");
+            appendOwned(out, (Map<?, ?>) Members.get(Members.get(impl, "rebalanceImpl"), "processQueueTable"));
+        }
+    }
+
+    @Override
+    public void appendState(StringBuilder out, VirtualThread thread) {
+        appendPart(out.append("{\"owned\": "), "owned", thread);
+        out.append('}');
+    }
+
+    /** The client is left as it is; only what the release keeps of it in static fields must go. */
+    @Override
+    public void close() {
+        Class<?> manager = release.type("client.impl.MQClientManager");
+        Object instance = Members.must(Members.method(manager, "getInstance", 0), null);
+        ((Map<?, ?>) Members.get(instance, "factoryTable")).clear();
+        onClose.run();
+    }
+}

@@ -1,0 +1,12 @@
+package rocketdiff.simulation.consuming;
+
+/** A member that is started by its application and gets messages. */
+public interface Subscriber extends Member {
+    /** Starts it; what its start throws comes out as it is. */
+    void join(Listening listening) throws Throwable;
+
+    void leave();
+
+    /** Messages are stored into a queue of a broker. */
+    void store(String broker, int queue, long count, int bytes);
+}

@@ -1,0 +1,49 @@
+"""The steps of a whole push consumer: its start and its end, what is stored for it, and how its listener ends."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocketdiff.simulation.script.steps.process_queue import Bytes
+from rocketdiff.simulation.script.vocabulary import BrokerName, Natural, QueueId
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerRule:
+    """Of every so many offsets, the message with this remainder fails so many times."""
+
+    every: Annotated[int, Field(ge=1, le=1_000_000)]
+    offset: Natural = 0
+    tries: Annotated[int, Field(ge=0, le=100)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Starts the consumer with a concurrent listener: prints whether its start failed. Without a rule every message succeeds."""
+
+    do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
+    rules: Annotated[tuple[ListenerRule, ...], Field(max_length=100)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Shuts the consumer down."""
+
+    do: Literal["leave"] = field(default="leave", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Messages are stored into a queue, upon which its broker answers the pulls that it holds."""
+
+    do: Literal["store"] = field(default="store", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+    count: Annotated[int, Field(ge=1, le=10_000)] = 1
+    bytes: Bytes = 1
+
+
+SubscribingStep = Join | Leave | Store
+
+SUBSCRIBING_STEPS = (Join, Leave, Store)

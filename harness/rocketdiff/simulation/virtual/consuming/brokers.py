@@ -1,0 +1,124 @@
+"""Small scripted brokers: queues with messages, offsets and ids of the group, and pulls that they hold."""
+
+from dataclasses import dataclass
+
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
+from rocketdiff.simulation.virtual.consuming.group import Answered, Group, Question
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.network import Respond
+from rocketdiff.simulation.virtual.servers import Servers
+from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
+from rocketmq_reference.remoting.messages import StoredMessage
+
+OWN_ID = "own@own"
+"""The client's own id, which a script calls ``own``: from its address and its instance name."""
+
+_SYSTEM_ERROR, _QUERY_NOT_FOUND = 1, 22
+_HOLD_MS = 15_000
+_LOOK_MS = 5_000
+"""A held pull ends when a look, every so often, finds it as old as its client allows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    broker: str
+    question: Question
+    respond: Respond
+
+
+class GroupBrokers:
+    """The brokers of a script with one group."""
+
+    def __init__(self, kernel: Kernel, servers: Servers, group: Group) -> None:
+        self._kernel = kernel
+        self._servers = servers
+        self._group = group
+        self._stored: dict[str, list[StoredMessage]] = {}
+        self._held: list[_Held] = []
+
+    def store(self, broker: str, queue_id: int, count: int, size: int) -> None:
+        """Store messages; pulls that wait for them are answered."""
+        name = f"{broker}/{queue_id}"
+        messages = self._messages(name)
+        messages += [_message(queue_id, len(messages) + number, size) for number in range(count)]
+        for each in [held for held in self._held if held.question.of == name]:
+            self._when_awake(each)
+
+    def serve(self, address: str, question: Question, respond: Respond) -> bool:
+        if address == NAME_SERVER:
+            route = self._servers.name_server.route if question.of == TOPIC else None
+            respond(Answered(TOPIC_NOT_EXIST if route is None else 0, route=route))
+            return True
+        group, broker, of = self._group, broker_at(address), question.of
+        group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of or broker, question.rest))))
+        match question.kind:
+            case "ids":
+                ids = None if group.ids is None else tuple(OWN_ID if one == "own" else one for one in group.ids)
+                respond(Answered(_SYSTEM_ERROR) if ids is None else Answered(ids=ids))
+            case "query":
+                known = group.offsets.get(of)
+                respond(Answered(_QUERY_NOT_FOUND) if known is None else Answered(offset=known))
+            case "max":
+                respond(Answered(offset=len(self._messages(of))))
+            case "commit":
+                assert question.offset is not None
+                group.offsets[of] = question.offset
+            case "pull":
+                self._pull(broker, question, respond)
+            case _:
+                respond(Answered())
+        return True
+
+    def _pull(self, broker: str, question: Question, respond: Respond) -> None:
+        asked = question.pull
+        assert asked is not None
+        if asked.commit is not None:
+            self._group.offsets[question.of] = asked.commit
+        if asked.offset != len(self._messages(question.of)):
+            self._answer(question, respond)
+            return
+        held = _Held(broker, question, respond)
+        self._held.append(held)
+        due_ms = -(-(self._kernel.now_ms + _HOLD_MS) // _LOOK_MS) * _LOOK_MS
+        self._kernel.at(due_ms, lambda: self._when_awake(held))
+
+    def _when_awake(self, held: _Held) -> None:
+        self._servers.broker(held.broker).when_awake(lambda: self._release(held))
+
+    def _release(self, held: _Held) -> None:
+        if held in self._held:
+            self._held.remove(held)
+            self._answer(held.question, held.respond)
+
+    def _answer(self, question: Question, respond: Respond) -> None:
+        messages, asked = self._messages(question.of), question.pull
+        assert asked is not None
+        begin, end = asked.offset, len(messages)
+        if not 0 <= begin <= end:
+            respond(Answered(pulled=PullAnswer(PullStatus.OFFSET_ILLEGAL, (), max(0, min(begin, end)), 0, end)))
+            return
+        found = tuple(messages[begin : begin + asked.max_messages])
+        status = PullStatus.FOUND if found else PullStatus.NO_NEW_MESSAGE
+        respond(Answered(pulled=PullAnswer(status, found, begin + len(found), 0, end)))
+
+    def _messages(self, queue: str) -> list[StoredMessage]:
+        return self._stored.setdefault(queue, [])
+
+
+def _message(queue_id: int, offset: int, size: int) -> StoredMessage:
+    return StoredMessage(
+        topic=TOPIC,
+        queue_id=queue_id,
+        queue_offset=offset,
+        physical_offset=0,
+        body=bytes(size),
+        properties={},
+        flag=0,
+        sys_flag=0,
+        born_timestamp_ms=0,
+        born_host="",
+        store_timestamp_ms=0,
+        store_host="",
+        reconsume_times=0,
+        body_crc=0,
+    )

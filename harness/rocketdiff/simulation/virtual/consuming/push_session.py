@@ -1,0 +1,180 @@
+"""The reference's push consumer in a script, started and left as an application does, on scripted brokers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rocketdiff.simulation.script.model import Script, Step
+from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
+from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, Store
+from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
+from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
+from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
+from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, owned_text
+from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
+from rocketdiff.simulation.virtual.lines import dump_text
+from rocketdiff.simulation.virtual.network import VirtualNetwork
+from rocketdiff.simulation.virtual.session import ScriptSession
+from rocketdiff.simulation.virtual.tape import ScriptedTape
+from rocketmq_reference.client.background import Background, Task
+from rocketmq_reference.client.background import Rounds as Times
+from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.concurrent import Concurrent
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.consuming.pulling import Pulling
+from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.effects import Body, Running, Wait
+from rocketmq_reference.client.memory import ClientMemory
+from rocketmq_reference.client.publishing import known_routes
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
+from rocketmq_reference.rules.consumer.allocation import STRATEGIES
+from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+from rocketmq_reference.rules.dialect import ConsumerDialect
+from rocketmq_reference.rules.queue_choice.events import Observer
+
+_GROUP = "simulation"
+_INNER_GROUP = "CLIENT_INNER_PRODUCER"
+_PERIOD_MS = 30_000
+"""Of route polls and of heartbeats."""
+
+_FIRST_COMMIT_MS, _COMMIT_MS = 10_000, 5_000
+
+
+class PushSession(ProcessQueueSession):
+    """A member that does not exist before its step."""
+
+    def __init__(
+        self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
+    ) -> None:
+        super().__init__(session, dialect, script, observer)
+        kernel, self._group, codec = session.kernel, Group(), GroupCodec()
+        self._brokers = GroupBrokers(kernel, session.servers, self._group)
+        of_client = dialect_of(dialect.releases.first)
+        network = VirtualNetwork(kernel, session.servers, self._brokers)
+        remoting: Any = Remoting(kernel, of_client.client.remoting, network)
+        network.client = remoting
+        shared = ClientMemory(of_client, known_routes(of_client, None))
+        self._memory = ConsumerMemory(_GROUP, OWN_ID, dialect.consumer, ConsumeSettings(), None)
+        shared.roles.append(self._memory)
+        shared.consumers.append(self._memory)
+        shared.producer_groups.append(_INNER_GROUP)
+        name_servers = NameServers((NAME_SERVER,), kernel, remoting, of_client.client.remoting, 0)
+        routes = Routes(shared, kernel, remoting, codec, name_servers, RouteDefaults())
+        times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
+        self._background = Background(shared, kernel, routes, remoting, codec, times)
+        self._committing = Committing(self._memory, routes, remoting, codec, lambda address: address)
+        consuming = Concurrent(self._memory, kernel, remoting, codec, self._committing, self._listen, _no_route)
+        self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver, self._moved)
+        self._rebalancing = Rebalancing(
+            self._memory,
+            kernel,
+            routes,
+            remoting,
+            codec,
+            self._committing,
+            self._background,
+            STRATEGIES["AVG"],
+            ScriptedTape(script.seed),
+            API_TIMEOUT_MS,
+            self._pulling.begin,
+        )
+        self._background.on_greeted = self._rebalancing.wake
+        self._background.tasks.append(Task(_FIRST_COMMIT_MS, _COMMIT_MS, lambda _own: self._committing.commit_all()))
+        self._routes = routes
+        self._client = VirtualClient(routes, RemotingParts(network, self._background))
+        self._listener: tuple[ListenerRule, ...] = ()
+
+    @property
+    def client(self) -> VirtualClient:
+        return self._client
+
+    def do(self, head: str, step: Step) -> Body | None:
+        match step:
+            case Members(ids):
+                self._group.ids = ids
+            case KnownOffset(broker, queue, None):
+                self._group.offsets.pop(f"{broker}/{queue}", None)
+            case KnownOffset(broker, queue, int() as offset):
+                self._group.offsets[f"{broker}/{queue}"] = offset
+            case Store(broker, queue, count, size):
+                self._brokers.store(broker, queue, count, size)
+            case Join(rules):
+                return self._join(head, rules)
+            case Leave():
+                return self._leave(head)
+            case Rounds(ms):
+                return self._run(head, ms)
+            case _:
+                return super().do(head, step)
+        return None
+
+    def part(self, part: DumpPart) -> str:
+        return owned_text(self._memory) if part is DumpPart.OWNED else super().part(part)
+
+    def state(self) -> str:
+        return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})
+
+    def _join(self, head: str, rules: tuple[ListenerRule, ...]) -> Body:
+        self._listener = rules
+        for topic in (TOPIC, RETRY_PREFIX + _GROUP):
+            self._memory.subscriptions[topic] = Subscription(topic, EVERYTHING, 0)
+            self._routes.known.want(topic)
+        self._background.start()
+        self._rebalancing.start()
+        answer = '{"started": true}'
+        try:
+            for topic in self._memory.subscriptions:
+                yield from self._routes.refresh(topic)
+            has_beaten = yield from self._background.beat_all()
+            if has_beaten or not self._memory.rules.first_round_needs_heartbeat:
+                self._rebalancing.wake()
+        except FAILURES as error:
+            answer = exception_text(type(error).__name__)
+        self.session.answer(head, f'"consumer": {answer}', self.state)
+
+    def _leave(self, head: str) -> Body:
+        self._rebalancing.stop()
+        self._pulling.stop()
+        yield from self._committing.commit_all()
+        yield from self._background.unregister_client()
+        for of in list(self._memory.process):
+            self._memory.drop(of)
+        self.session.changed(head, "leave", self.state)
+
+    def _run(self, head: str, ms: int) -> Body:
+        kernel = self.session.kernel
+        yield Wait(until_ms=kernel.now_ms + ms)
+        yield from kernel.settle()
+        self.session.answer(head, f'"rounds": {self._group.report()}', self.state)
+
+    def _listen(
+        self, messages: Sequence[StoredMessage], of: TopicQueue, _context: ConsumeContext
+    ) -> ConsumeStatus | None:
+        (message,) = messages
+        offset, times = message.queue_offset, message.reconsume_times
+        text = f"deliver {of.queue.broker}/{of.queue.queue_id} {offset} times {times}"
+        self._group.note(self.session.kernel.now_ms, text)
+        fails = any(offset % rule.every == rule.offset and times < rule.tries for rule in self._listener)
+        return ConsumeStatus.RECONSUME_LATER if fails else ConsumeStatus.CONSUME_SUCCESS
+
+    def _moved(self, of: TopicQueue) -> Body:
+        if not (yield from self._rebalancing.give_up(of)):
+            self._memory.drop(of)
+        if not self._memory.rules.wrong_offset_delay_ms:
+            self._rebalancing.wake()
+
+
+def _no_route(_message: StoredMessage) -> Running[None]:
+    """Fail: the name server of a script does not know the retry topic."""
+    raise MQClientException("No route info of this topic")
+    yield  # a coroutine without waits
