@@ -92,12 +92,7 @@ def live_consumer(
     codec = FrameConsumeCodec(memory, settings, release, access)
     committing = _committing(client, memory, settings, codec, _port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
-    consuming: Concurrent | Orderly
-    if is_orderly:
-        locking = Locking(memory, host, remoting, codec, committing)
-        consuming = Orderly(memory, host, committing, locking, cast("ListenInOrder", listen), resender.resend)
-    else:
-        consuming = Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
+    consuming = _calls(client, memory, codec, committing, listen, resender)
     moved = _Moved(memory)
     pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver, moved)
     in_order = consuming if isinstance(consuming, Orderly) else None
@@ -123,6 +118,22 @@ def live_consumer(
     background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
     concurrent = consuming if isinstance(consuming, Concurrent) else None
     return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
+
+
+def _calls(
+    client: LiveClient,
+    memory: ConsumerMemory,
+    codec: "FrameConsumeCodec",
+    committing: Committing,
+    listen: Listen | ListenInOrder,
+    resender: "_Resender",
+) -> Concurrent | Orderly:
+    """Return what calls the listener."""
+    host, remoting = client.host, client.remoting
+    if memory.is_orderly:
+        locking = Locking(memory, host, remoting, codec, committing)
+        return Orderly(memory, host, committing, locking, cast("ListenInOrder", listen), resender.resend)
+    return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
 
 
 def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
