@@ -50,6 +50,7 @@ class VirtualNetwork:
 
     def __init__(self, kernel: Kernel, servers: Servers, brokers: Brokers | None = None) -> None:
         self.brokers = brokers
+        self._is_shut_down = False
         self._kernel = kernel
         self.servers = servers
         self._open: list[Connection] = []
@@ -57,6 +58,8 @@ class VirtualNetwork:
 
     def connect(self, connection: Connection, first: Call | None) -> None:
         """Start a connect; its result is an event."""
+        if self._is_shut_down:
+            return
         sending = first is not None and is_send(first.question)
         self._kernel.after(0, lambda: self._meet(connection, sending=sending))
 
@@ -70,6 +73,8 @@ class VirtualNetwork:
 
     def write(self, request: Request, call: Call) -> None:
         """Deliver a request to its server at once."""
+        if self._is_shut_down:
+            return
         connection = request.connection
         self._use(connection)
         outcome = _Outcome(self, request, connection, call.question)
@@ -78,6 +83,11 @@ class VirtualNetwork:
     def respond(self, connection: Connection, asked: object, answer: object) -> None:
         """Not implemented: scripted servers ask nothing."""
         raise NotImplementedError
+
+    def shut_down(self) -> None:
+        """The client ends: what its timers still write or connect to goes nowhere."""
+        self._is_shut_down = True
+        self._open.clear()
 
     def close_all(self, broker: str, *, reset: bool) -> None:
         for connection in [connection for connection in self._open if broker_at(connection.address) == broker]:

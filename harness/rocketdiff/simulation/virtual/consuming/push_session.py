@@ -90,7 +90,7 @@ class PushSession(ProcessQueueSession):
         )
         self._background.on_greeted = self._rebalancing.wake
         self._background.tasks.append(Task(_FIRST_COMMIT_MS, _COMMIT_MS, lambda _own: self._committing.commit_all()))
-        self._routes = routes
+        self._routes, self._network = routes, network
         self._client = VirtualClient(routes, RemotingParts(network, self._background))
         self._listener: tuple[ListenerRule, ...] = ()
 
@@ -147,6 +147,7 @@ class PushSession(ProcessQueueSession):
         self._pulling.stop()
         yield from self._committing.commit_all()
         yield from self._background.unregister_client()
+        self._network.shut_down()
         for of in list(self._memory.process):
             self._memory.drop(of)
         self.session.changed(head, "leave", self.state)
