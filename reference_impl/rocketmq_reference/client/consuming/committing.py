@@ -96,14 +96,14 @@ class Committing:
     def commit_all(self) -> Body:
         """Commit the offset of every queue that the member works on, changed or not; each failure is ignored."""
         offsets, wanted, unused = self._memory.offsets, set(self._memory.process), list[TopicQueue]()
-        of = offsets.following(None)
-        while of is not None:
+        ahead = offsets.following(None)
+        while (of := ahead) is not None:
+            ahead = offsets.following(of)  # as Java's iterator, which is always one ahead
             offset = offsets.get(of)
             if of not in wanted:
                 unused.append(of)
             elif offset is not None:
                 yield from self._commit(of, offset)
-            of = offsets.following(of)
         for each in unused:
             offsets.forget(each)
 
