@@ -19,7 +19,9 @@ class Promptly:
 
     def __init__(self, story: CaseStory, group: GroupStory) -> None:
         waiting, settings = Waiting(story, group), group.settings
-        self.first_delivery_ns = windows_of(story, group).first_delivery()
+        windows = windows_of(story, group)
+        self.first_delivery_ns = windows.first_delivery()
+        self._served_ns = windows.heartbeat_ns + windows.pull_failure_ns
         self._group = group
         self._threads = int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
         self.pull_interval_ns = int(settings.get("pull_interval_ms", 0)) * NS_PER_MS
@@ -53,6 +55,10 @@ class Promptly:
             or tenure.begin_ns > due_ns
             or any(due_ns <= at_ns <= delivery.start_ns for at_ns in self._group.changes_ns)
         ):
+            return False
+        # A heartbeat that finds another one under way is left out, and the queue's broker refuses pulls until the next one (code 25).
+        is_served = self._group.deliveries_in(tenure)[0].start_ns <= latest_ns
+        if not is_served and delivery.start_ns <= tenure.from_ns + self._served_ns + MARGIN_NS:
             return False
         return self.calls_at(delivery.member, latest_ns) < self._threads
 
