@@ -12,6 +12,7 @@ from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import Row, returned_properties_of
 from tests.analysis.consuming.simulated_group import (
     HOLD_MS,
+    LOCAL_RETRY_MS,
     Fault,
     Life,
     Member,
@@ -436,6 +437,21 @@ class IsLateEverySecondSecond(SimulatedGroup):
         return found
 
 
+class IsAlwaysABitLate(SimulatedGroup):
+    """Gets every message a tenth of a second late."""
+
+    def received(self, work: Working, found: list[tuple[int, Stored]]) -> Iterable[tuple[int, Stored]]:
+        self.now += 100 * (work.of[0] == "fed")
+        return found
+
+
+class KeepsWhatFailed(SimulatedGroup):
+    """Hands no failed message back, but calls its listener again five seconds later."""
+
+    def hand_back(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        self.after(LOCAL_RETRY_MS + self.wait_ms(), partial(self.call, member, work, offset, send, times + 1))
+
+
 class StandsStillOnOneQueue(SimulatedGroup):
     """Stops pulling from one queue half way."""
 
@@ -659,6 +675,8 @@ BANK = (
     Defect(ChangesAKey, CALM, "delivered.other-properties"),
     Defect(LosesIds, PAUSED, "delivered.other-properties"),
     Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
+    Defect(IsAlwaysABitLate, LONG, "consumption.later"),
+    Defect(KeepsWhatFailed, CALM, "redelivery.without-cause"),
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),
     Defect(TakesAnothersShare, TWO_MEMBERS, "allocation.other-result"),

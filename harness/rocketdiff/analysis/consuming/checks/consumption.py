@@ -2,12 +2,12 @@
 Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
-time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and a quarter
-of a second more: a queue that starves is late for its own messages only. The unit of the test is the second, in both directions, as in a
+time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. The unit of the test is the second, in both directions, as in a
 paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -25,7 +25,13 @@ from rocketdiff.statistics.significance import exact_mcnemar
 
 NAME = "consumption"
 
-SLOWER, SLOWER_MS = 3.0, 250.0
+SLOWER = 3.0
+SLOWER_MS, OFTEN = 250.0, 0.0
+A_BIT_MS, NEARLY_ALWAYS = 50.0, 0.75
+"""
+By how much more, and in which part of the seconds at least. A cold JVM on a busy machine is late by a second for the first ten; of some
+150 real pairs of faithful groups, at loads up to 20, none was late by the smaller amount in more than half of the seconds.
+"""
 ALPHA = 0.001
 """Chance of an accusation of two equal clients in one case."""
 
@@ -69,9 +75,8 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
         if not any(since_ns < (second + 1) * NS_PER_S and second * NS_PER_S < until_ns for since_ns, until_ns in moving)
     )
     for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
-        slow = [second for second in both if _is_slower(late[arm][second], late[other][second])]
-        against = sum(_is_slower(late[other][second], late[arm][second]) for second in both)
-        if len(slow) > against and exact_mcnemar(len(slow), against) < ALPHA:
+        slow, against = _slow_seconds(both, late[arm], late[other])
+        if slow:
             own_ms, other_ms = late[arm][slow[0]], late[other][slow[0]]
             facts.differ(
                 LATER_IN_CALM,
@@ -84,8 +89,18 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
             )
 
 
-def _is_slower(own_ms: float, other_ms: float) -> bool:
-    return own_ms > SLOWER * max(other_ms, 0.0) and own_ms > other_ms + SLOWER_MS
+def _slow_seconds(both: Sequence[int], own: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[int], int]:
+    """Return the seconds that accuse a group, none if they are too few, and how many speak for it. own, other: lateness in ms."""
+    for more_ms, share in ((SLOWER_MS, OFTEN), (A_BIT_MS, NEARLY_ALWAYS)):
+        slow = [second for second in both if _is_slower(own[second], other[second], more_ms)]
+        against = sum(_is_slower(other[second], own[second], more_ms) for second in both)
+        if len(slow) > max(against, share * len(both)) and exact_mcnemar(len(slow), against) < ALPHA:
+            return slow, against
+    return [], 0
+
+
+def _is_slower(own_ms: float, other_ms: float, more_ms: float) -> bool:
+    return own_ms > SLOWER * max(other_ms, 0.0) and own_ms > other_ms + more_ms
 
 
 def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, QueueOf]]:

@@ -2,20 +2,28 @@
 Is a message delivered again only with a cause, and does a member begin a queue where the group stopped, and leave nothing out?
 
 In one tenure an offset comes again only after its listener has failed and both ways of its hand-back as well: then after 5 s, with one
-failure more. A tenure begins at the offset that its broker answered: not below what the group has certainly committed, and not above what
+failure more. Where no broker was down that is rare: of a concurrent group's failed calls at most one in LOCAL_SHARE, or two. A tenure begins at the offset that its broker answered: not below what the group has certainly committed, and not above what
 it may have committed. A killed broker may forget what it had not written. Within a tenure every offset is delivered. A member of a
 broadcasting group is judged by itself, with the offsets of its own file.
 """
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import QueueOffsets, first_of, queue_offsets, rises_only
+from rocketdiff.analysis.consuming.group_offsets import (
+    QueueOffsets,
+    first_of,
+    is_down,
+    may_stay,
+    queue_offsets,
+    rises_only,
+)
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.tables.signatures import (
@@ -26,7 +34,7 @@ from rocketdiff.core.tables.signatures import (
     LEFT_OUT,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
-from rocketdiff.oracle.consumer.finishing import LOCAL_RETRY_NS
+from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, LOCAL_RETRY_NS
 
 NAME = "redelivery"
 
@@ -39,6 +47,9 @@ BEGUN_NS = NS_PER_S
 EARLY_NS = 100_000_000
 """Clocks and timers of a client, for its own delays."""
 
+LOCAL_SHARE, FEW_LOCAL = 20, 2
+"""Brokers that are crowded may refuse both ways."""
+
 GIVEN_UP_NS = 2 * NS_PER_S
 """A thread that has looked whether the queue is still its member's may wait for a core before it calls the listener."""
 
@@ -49,6 +60,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         for queue in sorted({*group.by_queue, *(tenure.queue for tenure in group.tenures)}):
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.by_queue.get(queue, ())))
             _observe_queue(story, facts, group, queue)
+        _observe_local(story, facts, group)
 
 
 def _observe_queue(story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf) -> None:
@@ -67,23 +79,28 @@ def _observe_queue(story: CaseStory, facts: GroupFacts, group: GroupStory, queue
 
 
 def _observe_repeats(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
+    for before, again in _repeats(deliveries):
+        if _is_local_retry(group, before, again):
+            continue
+        ended = "has not ended" if before.result is None else f"ended with {before.result}"
+        facts.differ(
+            DELIVERED_AGAIN_WITHOUT_CAUSE,
+            group,
+            at_ns=again.start_ns,
+            send=again.send,
+            delivery=again,
+            expected=f"no further delivery of offset {again.queue_offset} of {again.queue} by member {again.member}",
+            observed=f"one {(again.start_ns - before.start_ns) / NS_PER_MS:.0f} ms after a call that {ended}",
+        )
+
+
+def _repeats(deliveries: Iterable[Delivery]) -> Iterator[tuple[Delivery, Delivery]]:
+    """Yield the deliveries of one offset that follow each other."""
     by_offset: defaultdict[int, list[Delivery]] = defaultdict(list)
     for each in deliveries:
         by_offset[each.queue_offset].append(each)
-    for offset, same in by_offset.items():
-        for before, again in pairwise(same):
-            if _is_local_retry(group, before, again):
-                continue
-            ended = "has not ended" if before.result is None else f"ended with {before.result}"
-            facts.differ(
-                DELIVERED_AGAIN_WITHOUT_CAUSE,
-                group,
-                at_ns=again.start_ns,
-                send=again.send,
-                delivery=again,
-                expected=f"no further delivery of offset {offset} of {again.queue} by member {again.member}",
-                observed=f"one {(again.start_ns - before.start_ns) / NS_PER_MS:.0f} ms after a call that {ended}",
-            )
+    for same in by_offset.values():
+        yield from pairwise(same)
 
 
 def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> bool:
@@ -91,6 +108,43 @@ def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> boo
         return False
     least_ns = 0 if group.is_orderly else LOCAL_RETRY_NS - EARLY_NS
     return again.start_ns - before.end_ns >= least_ns
+
+
+def _observe_local(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    """Note what a member delivers again itself instead of handing it back, if that is not rare where no fault met the hand-back."""
+    if group.is_orderly:
+        return
+    pairs = (pair for tenure in group.tenures for pair in _repeats(group.deliveries_in(tenure)))
+    kept = [
+        again
+        for before, again in pairs
+        if _is_local_retry(group, before, again) and not _may_be_kept(story, group, before)
+    ]
+    if len(kept) <= max(FEW_LOCAL, sum(each.has_failed for each in group.deliveries) // LOCAL_SHARE):
+        return
+    for again in kept:
+        facts.differ(
+            DELIVERED_AGAIN_WITHOUT_CAUSE,
+            group,
+            at_ns=again.start_ns,
+            send=again.send,
+            delivery=again,
+            expected=f"message {again.send}, whose listener failed, handed back to its broker, which was there",
+            observed=f"a further delivery of offset {again.queue_offset} of {again.queue} by the same member",
+        )
+
+
+def _may_be_kept(story: CaseStory, group: GroupStory, failed: Delivery) -> bool:
+    """True if a fault, or a pause of the member's process, may have met both ways of a hand-back."""
+    if may_stay([fault for fault in story.trace.faults if is_down(fault)], failed.end_ns):
+        return True
+    since_ns = failed.end_ns or failed.start_ns
+    return any(
+        pause.from_ns <= since_ns + BOTH_WAYS_NS and (pause.until_ns is None or since_ns <= pause.until_ns)
+        for life in group.lives
+        if (life.member, life.incarnation) == (failed.member, failed.incarnation)
+        for pause in life.pauses
+    )
 
 
 def _observe_late(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveries: tuple[Delivery, ...]) -> None:

@@ -4,6 +4,7 @@ from itertools import pairwise
 from statistics import median, quantiles
 
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.membership import Membership, merged
 from rocketdiff.analysis.consuming.pictures.timeline import is_again
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory
 from rocketdiff.core.tables.fault import FaultRecord
@@ -37,11 +38,18 @@ def count_figures(story: CaseStory, facts: GroupFacts) -> None:
 
 
 def _count_latency(story: CaseStory, group: GroupStory, facts: GroupFacts) -> None:
-    """From storing to the first delivery, of messages stored in calm; a store time has no fraction of a millisecond."""
+    """
+    From storing to the first delivery, of messages stored in calm, while no member comes, goes or stands still.
+
+    A store time has no fraction of a millisecond.
+    """
+    moving = list(merged(Membership(story, group).moving(facts.origin_ns)))
     late_ms = [
         max(0.0, (group.by_send[send][0].start_ns - at_ns) / NS_PER_MS)
         for send, at_ns in story.stored_ns.items()
-        if send in group.by_send and phase_of(story.trace.faults, at_ns) == CALM
+        if send in group.by_send
+        and phase_of(story.trace.faults, at_ns) == CALM
+        and not any(since_ns <= at_ns < until_ns for since_ns, until_ns in moving)
     ]
     facts.count(FIGURES, str(group.arm), "", IN_CALM, n=len(late_ms))
     if late_ms:
