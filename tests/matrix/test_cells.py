@@ -124,7 +124,7 @@ def test_a_column_without_runs_claims_nothing() -> None:
     made = column_of("go:2.1.2", BASELINE, [], [("quick, seed 20", "expected go; saw none")])
     assert {one.state for one in made.cells} == {CellState.NOT_MEASURED}
     assert cell(made, "loss").reason == "expected go; saw none"
-    assert cell(made, "F6").reason == "no scenario runs it yet"
+    assert cell(made, "C6").reason == "no scenario runs it yet"
 
 
 def test_a_run_that_is_missing_is_named_where_it_might_have_answered() -> None:

@@ -4,7 +4,8 @@ Bounds of the offset that a group has committed for one queue, over time.
 Above: what some member may have remembered by then. Below: what every member that may have written last remembered for certain at
 the group's last certain write. A member writes at least once in every interval of persisting plus what its one scheduling thread
 may be late, and when it gives the queue up or leaves. A write counts for nothing if its broker was down, and a killed broker forgets
-what it had not yet flushed. Two members that own a queue at once overwrite each other: a broker refuses no lower value.
+what it had not yet flushed. A pull that was sent just before a member's last write may be read after it, by another of the broker's
+threads, and then writes what was finished when it was sent. Two members that own a queue at once overwrite each other: a broker refuses no lower value.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +108,7 @@ class Committed:
         if tenure.until_ns is not None and tenure.until_ns <= until_ns:
             until_ns = tenure.until_ns
             if tenure.writes_at_end and not self._hidden(tenure, until_ns, until_ns):
-                return until_ns
+                return max(tenure.from_ns, until_ns - TRANSIT_NS)
         while (from_ns := until_ns - self._every_ns) >= max(tenure.from_ns, tenure.persists_ns):
             down = self._hidden(tenure, from_ns, until_ns)
             if down is None:
