@@ -11,7 +11,7 @@ from rocketdiff.simulation.script import Depth, parse_script
 FIRST_SCRIPT = 10_000
 """Far from the scripts with golden digests, which other tests run."""
 
-SCRIPTS = {Depth.SELECTION: 5, Depth.SEND_LOOP: 5, Depth.REMOTING: 5, Depth.ALLOCATION: 5, Depth.REBALANCE: 5}
+SCRIPTS = dict.fromkeys(Depth, 5)
 """In addition to the 241 with golden digests; `rocketdiff fuzz` runs millions."""
 
 

@@ -58,7 +58,7 @@ class LocalOffsets(Committing):
         else:
             self._memory.note(OffsetEvent.COMMIT, of, offset)
 
-    def _committed(self, of: TopicQueue) -> Running[int | None]:
+    def committed(self, of: TopicQueue) -> Running[int | None]:
         try:
             return (yield from self._read()).get(of)
         except MQClientException:

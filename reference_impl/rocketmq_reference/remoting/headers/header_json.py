@@ -55,5 +55,5 @@ def decode(data: bytes) -> Header:
             get("remark"),
             {name: value if type(value) is str else str(value) for name, value in ext_fields.items()},
         )
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise RemotingCommandException(f"expected a command header, saw {data[:200]!r}: {error}") from error
