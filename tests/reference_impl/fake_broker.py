@@ -167,12 +167,12 @@ class FakeServer:
             self._reply(connection, request)
 
     def _close(self, connection: socket.socket, *, reset: bool = False) -> None:
+        """A thread that still reads keeps a closed socket open: its read is ended first, which sends nothing."""
         self._open.discard(connection)
         with contextlib.suppress(OSError):
             if reset:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            else:
-                connection.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
         connection.close()
 
 
