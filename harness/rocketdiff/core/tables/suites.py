@@ -12,21 +12,21 @@ class Suite:
 
     @property
     def shown(self) -> str:
-        """``quick (about a minute and a half)``."""
+        """``quick (about two minutes)``."""
         return f"{self.name} ({self.takes})" if self.takes else self.name
 
 
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite("quick", "about a minute and a half"),
+        Suite("quick", "about two minutes"),
         Suite("full"),
         Suite("deployments"),
         Suite("modes"),
         Suite("wire"),
         Suite("grpc", "clients behind a proxy, about three minutes"),
         Suite("client", "about four minutes"),
-        Suite("consumers", "about six minutes"),
+        Suite("consumers", "about nine minutes"),
     )
 }
 
