@@ -36,7 +36,6 @@ class Failures:
         self._faults = story.trace.faults
         self._group = group
         self._clock = story.trace.entry.clock
-        self._pauses = {(life.member, life.incarnation): life.pauses for life in group.lives}
         self._killed = [life.killed_ns for life in group.lives if life.killed_ns is not None]
 
     def of(self, delivery: Delivery) -> Failure:
@@ -50,7 +49,7 @@ class Failures:
             delivery.times,
             delivery.queue.broker,
             delivery.delay_level,
-            is_certain=not is_beside_a_fault and not self._was_held(delivery, end_ns),
+            is_certain=not is_beside_a_fault and not self._group.was_paused(delivery, end_ns, end_ns + BOTH_WAYS_NS),
             may_be_lost=self._may_be_lost(delivery, end_ns),
         )
 
@@ -59,14 +58,6 @@ class Failures:
         made_ns = None if self._clock is None else self._clock.latest_ns(copy.store_ms)
         return made_ns is None or any(
             killed_ns - UNWRITTEN_NS <= made_ns <= killed_ns + BOTH_WAYS_NS for killed_ns in self._killed
-        )
-
-    def _was_held(self, delivery: Delivery, end_ns: int) -> bool:
-        """True if the member's process was paused during the hand-back, whose answer then came too late."""
-        pauses = self._pauses.get((delivery.member, delivery.incarnation), ())
-        return any(
-            pause.from_ns <= end_ns + BOTH_WAYS_NS and (pause.until_ns is None or end_ns <= pause.until_ns)
-            for pause in pauses
         )
 
     def _may_be_lost(self, delivery: Delivery, end_ns: int) -> bool:

@@ -60,6 +60,27 @@ class GroupFacts(FactCollector):
             )
         )
 
+    def differ_at(
+        self,
+        signature: Signature,
+        group: GroupStory,
+        delivery: Delivery,
+        expected: str,
+        observed: str,
+        *,
+        at_ns: int | None = None,
+    ) -> None:
+        """Note a difference that a delivery shows. at_ns: when it was seen, its beginning if None."""
+        self.differ(
+            signature,
+            group,
+            at_ns=delivery.start_ns if at_ns is None else at_ns,
+            expected=expected,
+            observed=observed,
+            send=delivery.send,
+            delivery=delivery,
+        )
+
     def _charged(self, group: GroupStory, member: int | None) -> Arm:
         """Return the arm whose subject a member runs: one of a mixed group may run the baseline."""
         entry = self._story.trace.entry.groups.get(group.arm)

@@ -167,9 +167,7 @@ def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], paus
     held_ns = sum(
         (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)
         for pause in pauses
-        if each.end_ns is not None
-        and pause.from_ns <= each.end_ns + BOTH_WAYS_NS
-        and (pause.until_ns is None or each.end_ns <= pause.until_ns)
+        if each.end_ns is not None and pause.meets(each.end_ns, each.end_ns + BOTH_WAYS_NS)
     )
     return Call(each.queue_offset, each.end_ns, each.has_failed, stays, held_ns)
 

@@ -152,7 +152,7 @@ class Membership:
         for life in self._group.lives:
             if (life.member, life.incarnation) == (round_.member, round_.incarnation):
                 for pause in life.pauses:
-                    if pause.from_ns <= round_.at_ns and (pause.until_ns is None or pause.until_ns >= from_ns):
+                    if pause.meets(from_ns, round_.at_ns):
                         from_ns = min(from_ns, pause.from_ns - ASKED_NS)
         return from_ns
 

@@ -200,6 +200,10 @@ class Pause:
     from_ns: int
     until_ns: int | None
 
+    def meets(self, from_ns: float, to_ns: float) -> bool:
+        """True if it covers some instant of a time."""
+        return self.from_ns <= to_ns and (self.until_ns is None or from_ns <= self.until_ns)
+
 
 @dataclass(frozen=True, slots=True)
 class Life:
@@ -344,6 +348,11 @@ class GroupStory:
 
     def life_of(self, tenure: Tenure) -> Life | None:
         return self._lives.get((tenure.member, tenure.incarnation))
+
+    def was_paused(self, delivery: Delivery, from_ns: int, to_ns: int) -> bool:
+        """True if the process that a message was delivered to was paused at some instant of a time."""
+        life = self._lives.get((delivery.member, delivery.incarnation))
+        return life is not None and any(pause.meets(from_ns, to_ns) for pause in life.pauses)
 
     def killed_in(self, tenure: Tenure) -> int | None:
         """Return when the member's process was killed, None if it was not, or had given the queue up before."""

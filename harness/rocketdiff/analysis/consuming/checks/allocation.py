@@ -213,14 +213,12 @@ def _observe_idle(facts: GroupFacts, group: GroupStory, owners: Owners) -> None:
             continue
         if any(since_ns <= each.start_ns < until_ns for since_ns, until_ns in idle.get(each.member, ())):
             known.add(each.member)
-            facts.differ(
+            facts.differ_at(
                 IDLE_MEMBER_CONSUMES,
                 group,
-                at_ns=each.start_ns,
-                send=each.send,
-                delivery=each,
-                expected=f"no delivery to member {each.member}, which has no share of the queues",
-                observed=f"message {each.send} from {each.queue}",
+                each,
+                f"no delivery to member {each.member}, which has no share of the queues",
+                f"message {each.send} from {each.queue}",
             )
 
 

@@ -2,8 +2,9 @@
 Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
-time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. The unit of the test is the second, in both directions, as in a
-paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
+time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
+SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. The unit of the test is the
+second, in both directions, as in a paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict

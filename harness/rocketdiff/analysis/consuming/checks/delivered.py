@@ -99,14 +99,12 @@ def _compare_properties(
 def _note_head(
     facts: GroupFacts, group: GroupStory, delivery: Delivery, signature: Signature, expected: str, observed: str
 ) -> None:
-    facts.differ(
+    facts.differ_at(
         signature,
         group,
-        at_ns=delivery.start_ns,
-        send=delivery.send,
-        delivery=delivery,
-        expected=f"at delivery {delivery.number + 1} of message {delivery.send}: {expected}",
-        observed=observed,
+        delivery,
+        f"at delivery {delivery.number + 1} of message {delivery.send}: {expected}",
+        observed,
     )
 
 
@@ -135,28 +133,24 @@ def _observe_queue(
 def _compare(facts: GroupFacts, group: GroupStory, delivery: Delivery, held: Held | None) -> None:
     where = f"offset {delivery.queue_offset} of {delivery.queue}"
     if held is None or delivery.send != held.send:
-        facts.differ(
+        facts.differ_at(
             OTHER_MESSAGE,
             group,
-            at_ns=delivery.start_ns,
-            send=delivery.send,
-            delivery=delivery,
-            expected=f"at {where} " + ("nothing" if held is None else f"message {held.send}"),
-            observed=f"message {delivery.send}",
+            delivery,
+            f"at {where} " + ("nothing" if held is None else f"message {held.send}"),
+            f"message {delivery.send}",
         )
     elif held.body_ok and not delivery.body_ok:
         _note_damaged(facts, group, delivery)
 
 
 def _note_damaged(facts: GroupFacts, group: GroupStory, delivery: Delivery) -> None:
-    facts.differ(
+    facts.differ_at(
         DAMAGED,
         group,
-        at_ns=delivery.start_ns,
-        send=delivery.send,
-        delivery=delivery,
-        expected=f"the body that is stored at offset {delivery.queue_offset} of {delivery.queue}",
-        observed="another one",
+        delivery,
+        f"the body that is stored at offset {delivery.queue_offset} of {delivery.queue}",
+        "another one",
     )
 
 

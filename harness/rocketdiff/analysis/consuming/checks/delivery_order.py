@@ -78,7 +78,7 @@ def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory, calls
         for signature, delivery, expected, observed in _differences(story, group, before, call, seen):
             if signature not in known:
                 known.add(signature)
-                _differ(facts, group, signature, delivery, expected, observed)
+                facts.differ_at(signature, group, delivery, expected, observed)
 
 
 _Difference = tuple[Signature, Delivery, str, str]
@@ -138,7 +138,7 @@ def _observe_hand_over(
     if (former.member, former.incarnation) == (later.member, later.incarnation):
         if _overlaps(earlier[-1], calls[0]):
             expected, observed = f"one call at a time for {queue}", "another one has not ended"
-            _differ(facts, group, PARALLEL_CALLS, calls[0].head, expected, observed)
+            facts.differ_at(PARALLEL_CALLS, group, calls[0].head, expected, observed)
         return
     first, life = calls[0].head, group.life_of(former)
     if life is None or life.is_cut_off or _may_have_lost_locks(story, group, queue, former, first.start_ns):
@@ -148,7 +148,7 @@ def _observe_hand_over(
         if 0 <= first.start_ns - life.killed_ns < least_ns:
             expected = f"{queue} locked for member {former.member} for {least_ns / NS_PER_S:.0f} s after its death"
             observed = f"member {later.member} consumes it after {(first.start_ns - life.killed_ns) / NS_PER_S:.1f} s"
-            _differ(facts, group, LOCK_NOT_AWAITED, first, expected, observed)
+            facts.differ_at(LOCK_NOT_AWAITED, group, first, expected, observed)
         return
     left_ns = life.left_ns if life.leave_ns is not None else None
     beside = [
@@ -158,14 +158,14 @@ def _observe_hand_over(
     ]
     if beside:
         expected = f"no call for {queue} by member {former.member}, since member {later.member} has its lock"
-        _differ(facts, group, TWO_MEMBERS_IN_TURN, beside[0], expected, _of(beside[0]))
+        facts.differ_at(TWO_MEMBERS_IN_TURN, group, beside[0], expected, _of(beside[0]))
         return
     open_ = earlier[-1].head
     is_leaving = life.leave_ns is not None and first.start_ns >= life.leave_ns
     ends_ns = first.start_ns if open_.end_ns is None else open_.end_ns
     if not is_leaving and ends_ns > first.start_ns and first.start_ns - open_.start_ns < windows.call_outlasts_lock():
         expected = f"no call for {queue} by member {later.member} before the one of member {former.member} has ended"
-        _differ(facts, group, TWO_MEMBERS_IN_TURN, first, expected, _of(first))
+        facts.differ_at(TWO_MEMBERS_IN_TURN, group, first, expected, _of(first))
 
 
 def _may_have_lost_locks(story: CaseStory, group: GroupStory, queue: QueueOf, former: Tenure, at_ns: int) -> bool:
@@ -181,20 +181,6 @@ def _may_have_lost_locks(story: CaseStory, group: GroupStory, queue: QueueOf, fo
 
 def _of(delivery: Delivery) -> str:
     return f"offset {delivery.queue_offset}"
-
-
-def _differ(
-    facts: GroupFacts, group: GroupStory, signature: Signature, delivery: Delivery, expected: str, observed: str
-) -> None:
-    facts.differ(
-        signature,
-        group,
-        at_ns=delivery.start_ns,
-        send=delivery.send,
-        delivery=delivery,
-        expected=expected,
-        observed=observed,
-    )
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -63,7 +63,7 @@ def _observe_bounds(
     for each, unfinished in _unfinished(deliveries):
         if unfinished > at_once:
             expected = f"at most {at_once} messages of {tenure.queue} in calls at once"
-            _note_too_much(facts, group, each, each.start_ns, expected, f"{unfinished}")
+            facts.differ_at(HELD_TOO_MUCH, group, each, expected, f"{unfinished}")
             return
     for pull in pulls:
         held = [
@@ -76,11 +76,13 @@ def _observe_bounds(
         offsets = sorted({each.queue_offset for each in held})
         if len(offsets) > most:
             expected = f"no pull of {tenure.queue} with over {most} unfinished messages"
-            _note_too_much(facts, group, held[-1], pull.in_ns, expected, f"one with {len(offsets)}")
+            facts.differ_at(HELD_TOO_MUCH, group, held[-1], expected, f"one with {len(offsets)}", at_ns=pull.in_ns)
             return
         if not group.is_orderly and offsets[-1] - offsets[0] > span:
             expected = f"no pull of {tenure.queue} with unfinished messages over {span} offsets apart"
-            _note_too_much(facts, group, held[-1], pull.in_ns, expected, f"one with {offsets[0]} and {offsets[-1]}")
+            facts.differ_at(
+                HELD_TOO_MUCH, group, held[-1], expected, f"one with {offsets[0]} and {offsets[-1]}", at_ns=pull.in_ns
+            )
             return
 
 
@@ -103,23 +105,15 @@ def _observe_stops(
         if stored_ns is not None and tenure is not None:
             due_ns = max(stored_ns, free_ns, tenure.from_ns + promptly.first_delivery_ns)
             if promptly.is_late(each, due_ns):
-                facts.differ(
+                facts.differ_at(
                     STANDS_STILL,
                     group,
-                    at_ns=each.start_ns,
-                    send=each.send,
-                    delivery=each,
-                    expected=f"message {each.send} from {each.queue} soon after all before it were finished",
-                    observed=f"{(each.start_ns - due_ns) / NS_PER_S:.1f} s later",
+                    each,
+                    f"message {each.send} from {each.queue} soon after all before it were finished",
+                    f"{(each.start_ns - due_ns) / NS_PER_S:.1f} s later",
                 )
                 return
         free_ns = max(free_ns, each.end_ns or each.start_ns)
-
-
-def _note_too_much(
-    facts: GroupFacts, group: GroupStory, at: Delivery, at_ns: int, expected: str, observed: str
-) -> None:
-    facts.differ(HELD_TOO_MUCH, group, at_ns=at_ns, send=at.send, delivery=at, expected=expected, observed=observed)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -56,14 +56,13 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             late[arm][second] = max(late[arm].get(second, 0.0), waited_ns - pull_ns)
         worst = max(awaited, key=lambda one: one[0].start_ns - one[1], default=None)
         if worst is not None and worst[0].start_ns - worst[1] > latest_ns:
-            facts.differ(
+            facts.differ_at(
                 LATE_IN_CALM,
                 group,
+                worst[0],
+                f"message {worst[0].send}, for which its member waited, within {latest_ns / NS_PER_S:.1f} s",
+                f"{(worst[0].start_ns - worst[1]) / NS_PER_S:.1f} s",
                 at_ns=worst[1],
-                send=worst[0].send,
-                delivery=worst[0],
-                expected=f"message {worst[0].send}, for which its member waited, within {latest_ns / NS_PER_S:.1f} s",
-                observed=f"{(worst[0].start_ns - worst[1]) / NS_PER_S:.1f} s",
             )
     _compare(story, facts, late)
 

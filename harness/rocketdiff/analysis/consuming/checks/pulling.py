@@ -17,7 +17,7 @@ from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck,
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.membership import windows_by_release
 from rocketdiff.analysis.consuming.pulls import GO_AWAY, MOVED, WITH_OFFSET, WirePull, by_queue, pulls_of
-from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Pause, Tenure
+from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
@@ -96,7 +96,8 @@ def _differences(
     for tenure in tenures:
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
-            if not any(_is_stopped(pause, before.in_ns, after.in_ns) for pause in stops):
+            # A process that was stopped may count an answer that has come as too late.
+            if not any(pause.meets(before.in_ns, after.in_ns) for pause in stops):
                 yield from _order(before, after, windows, _failed_ns(story, before))
 
 
@@ -145,11 +146,6 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed
             f"the next pull of {after.queue} at least {least_ns / NS_PER_MS:.0f} ms after {cause}",
             f"one after {(after.in_ns - failed_ns) / NS_PER_MS:.1f} ms",
         )
-
-
-def _is_stopped(pause: Pause, from_ns: int, to_ns: int) -> bool:
-    """A process that was stopped may count an answer that has come as too late."""
-    return pause.from_ns <= to_ns and (pause.until_ns is None or pause.until_ns >= from_ns)
 
 
 def _next_offsets(before: WirePull) -> set[int | None]:

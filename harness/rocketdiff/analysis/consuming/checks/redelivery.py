@@ -9,7 +9,7 @@ broadcasting group is judged by itself, with the offsets of its own file.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -60,13 +60,12 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         for queue in sorted({*group.by_queue, *(tenure.queue for tenure in group.tenures)}):
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.by_queue.get(queue, ())))
             _observe_queue(story, facts, group, queue)
-        _observe_local(story, facts, group)
+        _observe_repeats(story, facts, group)
 
 
 def _observe_queue(story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf) -> None:
     for tenure in group.tenures_of(queue):
         deliveries = group.deliveries_in(tenure)
-        _observe_repeats(facts, group, deliveries)
         _observe_late(facts, group, tenure, deliveries)
         if not tenure.is_repaired:
             _observe_gaps(facts, group, tenure, deliveries)
@@ -78,29 +77,41 @@ def _observe_queue(story: CaseStory, facts: GroupFacts, group: GroupStory, queue
         _observe_beginnings(story, facts, group, queue, known)
 
 
-def _observe_repeats(facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...]) -> None:
-    for before, again in _repeats(deliveries):
-        if _is_local_retry(group, before, again):
-            continue
-        ended = "has not ended" if before.result is None else f"ended with {before.result}"
-        facts.differ(
+def _observe_repeats(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    """Note what a member delivers again, and what it keeps to itself after a failure if that is not rare where no fault met the hand-back."""
+    kept = []
+    for before, again in _repeats(group):
+        if not _is_local_retry(group, before, again):
+            ended = "has not ended" if before.result is None else f"ended with {before.result}"
+            facts.differ_at(
+                DELIVERED_AGAIN_WITHOUT_CAUSE,
+                group,
+                again,
+                f"no further delivery of offset {again.queue_offset} of {again.queue} by member {again.member}",
+                f"one {(again.start_ns - before.start_ns) / NS_PER_MS:.0f} ms after a call that {ended}",
+            )
+        elif not group.is_orderly and not _may_be_kept(story, group, before):
+            kept.append(again)
+    if len(kept) <= max(FEW_LOCAL, sum(each.has_failed for each in group.deliveries) // LOCAL_SHARE):
+        return
+    for again in kept:
+        facts.differ_at(
             DELIVERED_AGAIN_WITHOUT_CAUSE,
             group,
-            at_ns=again.start_ns,
-            send=again.send,
-            delivery=again,
-            expected=f"no further delivery of offset {again.queue_offset} of {again.queue} by member {again.member}",
-            observed=f"one {(again.start_ns - before.start_ns) / NS_PER_MS:.0f} ms after a call that {ended}",
+            again,
+            f"message {again.send}, whose listener failed, handed back to its broker, which was there",
+            f"a further delivery of offset {again.queue_offset} of {again.queue} by the same member",
         )
 
 
-def _repeats(deliveries: Iterable[Delivery]) -> Iterator[tuple[Delivery, Delivery]]:
-    """Yield the deliveries of one offset that follow each other."""
-    by_offset: defaultdict[int, list[Delivery]] = defaultdict(list)
-    for each in deliveries:
-        by_offset[each.queue_offset].append(each)
-    for same in by_offset.values():
-        yield from pairwise(same)
+def _repeats(group: GroupStory) -> Iterator[tuple[Delivery, Delivery]]:
+    """Yield the deliveries of one offset in one tenure that follow each other."""
+    for tenure in group.tenures:
+        by_offset: defaultdict[int, list[Delivery]] = defaultdict(list)
+        for each in group.deliveries_in(tenure):
+            by_offset[each.queue_offset].append(each)
+        for same in by_offset.values():
+            yield from pairwise(same)
 
 
 def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> bool:
@@ -110,41 +121,11 @@ def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> boo
     return again.start_ns - before.end_ns >= least_ns
 
 
-def _observe_local(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
-    """Note what a member delivers again itself instead of handing it back, if that is not rare where no fault met the hand-back."""
-    if group.is_orderly:
-        return
-    pairs = (pair for tenure in group.tenures for pair in _repeats(group.deliveries_in(tenure)))
-    kept = [
-        again
-        for before, again in pairs
-        if _is_local_retry(group, before, again) and not _may_be_kept(story, group, before)
-    ]
-    if len(kept) <= max(FEW_LOCAL, sum(each.has_failed for each in group.deliveries) // LOCAL_SHARE):
-        return
-    for again in kept:
-        facts.differ(
-            DELIVERED_AGAIN_WITHOUT_CAUSE,
-            group,
-            at_ns=again.start_ns,
-            send=again.send,
-            delivery=again,
-            expected=f"message {again.send}, whose listener failed, handed back to its broker, which was there",
-            observed=f"a further delivery of offset {again.queue_offset} of {again.queue} by the same member",
-        )
-
-
 def _may_be_kept(story: CaseStory, group: GroupStory, failed: Delivery) -> bool:
     """True if a fault, or a pause of the member's process, may have met both ways of a hand-back."""
-    if may_stay([fault for fault in story.trace.faults if is_down(fault)], failed.end_ns):
-        return True
-    since_ns = failed.end_ns or failed.start_ns
-    return any(
-        pause.from_ns <= since_ns + BOTH_WAYS_NS and (pause.until_ns is None or since_ns <= pause.until_ns)
-        for life in group.lives
-        if (life.member, life.incarnation) == (failed.member, failed.incarnation)
-        for pause in life.pauses
-    )
+    end_ns = failed.end_ns or failed.start_ns
+    faults = [fault for fault in story.trace.faults if is_down(fault)]
+    return may_stay(faults, end_ns) or group.was_paused(failed, end_ns, end_ns + BOTH_WAYS_NS)
 
 
 def _observe_late(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveries: tuple[Delivery, ...]) -> None:
@@ -152,14 +133,12 @@ def _observe_late(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveri
         return
     late = next((each for each in deliveries if each.start_ns > tenure.until_ns + GIVEN_UP_NS), None)
     if late is not None:
-        facts.differ(
+        facts.differ_at(
             AFTER_GIVING_UP,
             group,
-            at_ns=late.start_ns,
-            send=late.send,
-            delivery=late,
-            expected=f"no delivery from {tenure.queue} by member {tenure.member}, which has given it up",
-            observed=f"one {(late.start_ns - tenure.until_ns) / NS_PER_MS:.0f} ms after that",
+            late,
+            f"no delivery from {tenure.queue} by member {tenure.member}, which has given it up",
+            f"one {(late.start_ns - tenure.until_ns) / NS_PER_MS:.0f} ms after that",
         )
 
 

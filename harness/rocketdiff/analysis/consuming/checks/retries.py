@@ -205,7 +205,7 @@ def _note(
     facts: GroupFacts, group: GroupStory, signature: Signature, at: Delivery, *, expected: str, observed: str
 ) -> None:
     at_ns = at.start_ns if at.end_ns is None else at.end_ns
-    facts.differ(signature, group, at_ns=at_ns, send=at.send, delivery=at, expected=expected, observed=observed)
+    facts.differ_at(signature, group, at, expected, observed, at_ns=at_ns)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

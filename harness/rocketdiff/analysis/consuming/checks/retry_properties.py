@@ -102,14 +102,12 @@ def _observe_shown(facts: GroupFacts, group: GroupStory, rows: Mapping[tuple[Que
             is_local = each.times > copy.times and _failed_before(group, each.queue, each.queue_offset, each.start_ns)
             if is_local:
                 continue
-            facts.differ(
+            facts.differ_at(
                 RETRY_OTHER_TIMES,
                 group,
-                at_ns=each.start_ns,
-                send=each.send,
-                delivery=each,
-                expected=f"{copy.times} failures counted, as its copy has it",
-                observed=f"{each.times}",
+                each,
+                f"{copy.times} failures counted, as its copy has it",
+                f"{each.times}",
             )
         elif each.properties is not None:
             stored = {
