@@ -7,15 +7,16 @@ from typing import cast
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background, Task
+from rocketmq_reference.client.consuming.calling import CONSUME
 from rocketmq_reference.client.consuming.committing import Committing
-from rocketmq_reference.client.consuming.concurrent import CONSUME, Concurrent, Listen, properties_of_resend
+from rocketmq_reference.client.consuming.concurrent import Concurrent, Listen, properties_of_resend
 from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.orderly import ListenInOrder, Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
-from rocketmq_reference.client.effects import Body, Running
+from rocketmq_reference.client.effects import Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
 from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists, known_routes
@@ -55,20 +56,6 @@ class LiveConsumer:
     in_order: Orderly | None = None
     concurrent: Concurrent | None = None
 
-    def begin(self) -> Body:
-        """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
-        yield from self.committing.load()
-        for topic in self.memory.subscriptions:
-            yield from self.client.routes.refresh(topic)
-        has_beaten = yield from self.client.background.beat_all()
-        if has_beaten or not self.memory.rules.first_round_needs_heartbeat:
-            self.rebalancing.wake()
-
-    def drop_all(self) -> None:
-        """Give every queue up without a commit, so that results of calls under way are thrown away."""
-        for of in list(self.memory.process):
-            self.memory.drop(of)
-
 
 def live_consumer(
     name_servers: Sequence[str],
@@ -93,8 +80,7 @@ def live_consumer(
     committing = _committing(client, memory, settings, codec, _port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
     consuming = _calls(client, memory, codec, committing, listen, resender)
-    moved = _Moved(memory)
-    pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver, moved)
+    pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver)
     in_order = consuming if isinstance(consuming, Orderly) else None
     rebalancing = Rebalancing(
         memory,
@@ -110,7 +96,7 @@ def live_consumer(
         pulling.begin,
         in_order,
     )
-    moved.rebalancing = rebalancing
+    pulling.on_moved = rebalancing.begin_anew
     client.memory.roles.append(memory)
     client.memory.consumers.append(memory)
     _serve(client, background, rebalancing)
@@ -167,21 +153,6 @@ def _port_of(dialect: Dialect) -> Callable[[str], str]:
 
 def _advertised(address: str) -> str:
     return address
-
-
-class _Moved:
-    """Gives a queue with a wrong offset up; a round begins it anew, at once from 5.2.0."""
-
-    rebalancing: Rebalancing
-
-    def __init__(self, memory: ConsumerMemory) -> None:
-        self._memory = memory
-
-    def __call__(self, of: TopicQueue) -> Body:
-        if not (yield from self.rebalancing.give_up(of)):
-            self._memory.drop(of)
-        if not self._memory.rules.wrong_offset_delay_ms:
-            self.rebalancing.wake()
 
 
 class _Resender:

@@ -97,7 +97,7 @@ class PushConsumer:
         client.host.post(client.background.start)
         client.host.post(self.parts.rebalancing.start)
         try:
-            client.host.run(self.parts.begin())
+            client.host.run(self.parts.rebalancing.join())
         except FAILURES:
             if self.parts.memory.rules.leaves_after_failed_start:
                 self.shutdown()
@@ -116,4 +116,4 @@ class PushConsumer:
             client.host.run(self.parts.in_order.stop())
         client.host.run(self.parts.committing.commit_all())
         client.shutdown(unregister_client=self._is_started)
-        client.host.post(self.parts.drop_all)
+        client.host.post(self.parts.memory.drop_all)

@@ -1,12 +1,13 @@
 """Concurrent consumption: calls of the listener, and what follows each (ConsumeMessageConcurrentlyService)."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.calling import CONSUME, Messages, Resend, as_sent, send_away, status_of
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
@@ -27,22 +28,13 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 
-CONSUME = "consume"
-"""The pool that calls the listener."""
-
 _NS_PER_MS = 1_000_000
-
-Messages = Sequence[StoredMessage]
 
 
 class Listen(Protocol):
     """The application's listener, called with messages of one queue; it may raise anything."""
 
     def __call__(self, messages: Messages, of: TopicQueue, context: ConsumeContext, /) -> ConsumeStatus | None: ...
-
-
-Resend = Callable[[StoredMessage], Running[None]]
-"""Sends a failed message by the client's own producer, because its broker did not take it back. Raises like a send."""
 
 
 class Concurrent:
@@ -76,19 +68,13 @@ class Concurrent:
     def _consume(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> Body:
         if queue.is_dropped:
             return
-        shown = [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]
+        shown = as_sent(messages)
         for message in shown:
             message.properties[CONSUME_START_TIME] = str(time.time_ns() // _NS_PER_MS)
         context = ConsumeContext()
-        status = yield from self._host.outside(partial(self._call, shown, of, context))
+        status = yield from self._host.outside(partial(status_of, partial(self._listen, shown, of, context)))
         if not queue.is_dropped:  # else the result is thrown away, and the next owner consumes them again
             yield from self._settle(of, queue, messages, shown, status, context)
-
-    def _call(self, messages: Messages, of: TopicQueue, context: ConsumeContext) -> ConsumeStatus | None:
-        try:
-            return self._listen(messages, of, context)
-        except Exception:  # noqa: BLE001 - an exception of the application is a failed message
-            return None
 
     def _settle(
         self,
@@ -132,11 +118,7 @@ class Concurrent:
                 return True
         except FAILURES:
             pass
-        try:
-            yield from self._resend(message)
-        except FAILURES:
-            return False
-        return True
+        return (yield from send_away(self._resend, message))
 
 
 def properties_of_resend(

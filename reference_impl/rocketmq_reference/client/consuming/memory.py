@@ -120,6 +120,11 @@ class ConsumerMemory:
         self.process.pop(of).is_dropped = True
         self._show_owned()
 
+    def drop_all(self) -> None:
+        """Give every queue up without a commit, so that results of calls under way are thrown away."""
+        for of in list(self.process):
+            self.drop(of)
+
     def working_on(self, topic: str) -> set[Queue]:
         return {of.queue for of, queue in self.process.items() if of.topic == topic and not queue.is_dropped}
 

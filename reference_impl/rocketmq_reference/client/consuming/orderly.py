@@ -10,15 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.calling import CONSUME, Messages, Resend, as_sent, send_away, status_of
 from rocketmq_reference.client.consuming.committing import Committing
-from rocketmq_reference.client.consuming.concurrent import CONSUME, Messages, Resend
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Host, Lock, Running
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import RECONSUME_TIME, RETRY_TOPIC
+from rocketmq_reference.remoting.properties import RECONSUME_TIME
 from rocketmq_reference.rules.consumer import orderly as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus, Then
@@ -158,25 +157,18 @@ class Orderly:
 
     def _call(self, of: TopicQueue, queue: Pulled, messages: Sequence[StoredMessage]) -> Running[bool]:
         """Call the listener; return whether the run goes on."""
-        shown = [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]
-        context, call = OrderlyContext(), self._call_of(queue)
+        shown, context, call = as_sent(messages), OrderlyContext(), self._call_of(queue)
         yield from call.acquire(None)
         try:
             if queue.is_dropped:
                 return False
-            status = yield from self._host.outside(partial(self._returned, shown, of, context))
+            status = yield from self._host.outside(partial(status_of, partial(self._listen, shown, of, context)))
         finally:
             call.release()
         return (yield from self._settle(of, queue, shown, status, context))
 
     def _call_of(self, queue: Pulled) -> Lock:
         return self._calls.setdefault(queue, Lock(self._host))
-
-    def _returned(self, messages: Messages, of: TopicQueue, context: OrderlyContext) -> OrderlyStatus | None:
-        try:
-            return self._listen(messages, of, context)
-        except Exception:  # noqa: BLE001 - an exception of the application is a failed message
-            return None
 
     def _settle(
         self,
@@ -215,14 +207,7 @@ class Orderly:
             is_away = False
             if rules.has_failed_too_often(times, self._memory.settings):
                 message.properties[RECONSUME_TIME] = str(times)
-                is_away = yield from self._send_away(message)
+                is_away = yield from send_away(self._resend, message)
             stays |= not is_away
             again.append(message if is_away else replace(message, reconsume_times=times + 1))
         return again if stays else None
-
-    def _send_away(self, message: StoredMessage) -> Running[bool]:
-        try:
-            yield from self._resend(message)
-        except FAILURES:
-            return False
-        return True

@@ -40,8 +40,10 @@ class Pulling:
     """
     One thread takes the requests in turn, another delays them.
 
-    deliver: gets what was pulled. on_moved: gets a queue whose offset was wrong, at the time of the repair.
+    deliver: gets what was pulled. on_moved: gets a queue whose offset was wrong, at the time of the repair; set before the first pull.
     """
+
+    on_moved: Callable[[TopicQueue], Body]
 
     def __init__(
         self,
@@ -51,7 +53,6 @@ class Pulling:
         codec: ConsumeCodec[Any, Any],
         committing: Committing,
         deliver: Deliver,
-        on_moved: Callable[[TopicQueue], Body],
     ) -> None:
         self._memory = memory
         self._host = host
@@ -59,7 +60,6 @@ class Pulling:
         self._codec = codec
         self._committing = committing
         self.deliver = deliver
-        self._on_moved = on_moved
         self._loop: Worker = host.worker("pull")
         self._delays: Worker = host.worker("pull-delays")
         self.is_stopped = False
@@ -195,7 +195,7 @@ class Pulling:
             else:
                 self._committing.freeze(request.of, offset)
             yield from self._committing.commit(request.of)
-            yield from self._on_moved(request.of)
+            yield from self.on_moved(request.of)
 
         self._memory.stop_working_on(request.queue)
         self._delays.schedule(self._host.now_ms + delay_ms, due)

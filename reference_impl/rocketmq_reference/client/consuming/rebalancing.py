@@ -73,6 +73,15 @@ class Rebalancing:
     def start(self) -> None:
         self._host.worker("rebalance").submit(self._run)
 
+    def join(self) -> Body:
+        """Look up the routes, greet the brokers, ask for a round (the end of DefaultMQPushConsumerImpl.start)."""
+        yield from self._committing.load()
+        for topic in self._memory.subscriptions:
+            yield from self._routes.refresh(topic)
+        has_beaten = yield from self._background.beat_all()
+        if has_beaten or not self._memory.rules.first_round_needs_heartbeat:
+            self.wake()
+
     def wake(self) -> None:
         """Ask for a round; several requests before it are one."""
         self._is_notified = True
@@ -99,6 +108,13 @@ class Rebalancing:
         if of in self._memory.process:
             self._memory.drop(of)
         return True
+
+    def begin_anew(self, of: TopicQueue) -> Body:
+        """Give a queue with a wrong offset up; a round begins it anew, at once from 5.2.0."""
+        if not (yield from self.give_up(of)):
+            self._memory.drop(of)
+        if not self._memory.rules.wrong_offset_delay_ms:
+            self.wake()
 
     def _run(self, _own: Thread) -> Body:
         rounds = Rounds(self._memory.rules, self._memory.settings, self._host.now_ms)

@@ -74,7 +74,7 @@ class PushSession(ProcessQueueSession):
         self._background = Background(shared, kernel, routes, remoting, codec, times)
         self._committing = Committing(self._memory, routes, remoting, codec, lambda address: address)
         consuming = Concurrent(self._memory, kernel, remoting, codec, self._committing, self._listen, _no_route)
-        self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver, self._moved)
+        self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
         self._rebalancing = Rebalancing(
             self._memory,
             kernel,
@@ -88,6 +88,7 @@ class PushSession(ProcessQueueSession):
             API_TIMEOUT_MS,
             self._pulling.begin,
         )
+        self._pulling.on_moved = self._rebalancing.begin_anew
         self._background.on_greeted = self._rebalancing.wake
         self._background.tasks.append(Task(_FIRST_COMMIT_MS, _COMMIT_MS, lambda _own: self._committing.commit_all()))
         self._routes, self._network = routes, network
@@ -133,11 +134,7 @@ class PushSession(ProcessQueueSession):
         self._rebalancing.start()
         answer = '{"started": true}'
         try:
-            for topic in self._memory.subscriptions:
-                yield from self._routes.refresh(topic)
-            has_beaten = yield from self._background.beat_all()
-            if has_beaten or not self._memory.rules.first_round_needs_heartbeat:
-                self._rebalancing.wake()
+            yield from self._rebalancing.join()
         except FAILURES as error:
             answer = exception_text(type(error).__name__)
         self.session.answer(head, f'"consumer": {answer}', self.state)
@@ -148,8 +145,7 @@ class PushSession(ProcessQueueSession):
         yield from self._committing.commit_all()
         yield from self._background.unregister_client()
         self._network.shut_down()
-        for of in list(self._memory.process):
-            self._memory.drop(of)
+        self._memory.drop_all()
         self.session.changed(head, "leave", self.state)
 
     def _run(self, head: str, ms: int) -> Body:
@@ -167,12 +163,6 @@ class PushSession(ProcessQueueSession):
         self._group.note(self.session.kernel.now_ms, text)
         fails = any(offset % rule.every == rule.offset and times < rule.tries for rule in self._listener)
         return ConsumeStatus.RECONSUME_LATER if fails else ConsumeStatus.CONSUME_SUCCESS
-
-    def _moved(self, of: TopicQueue) -> Body:
-        if not (yield from self._rebalancing.give_up(of)):
-            self._memory.drop(of)
-        if not self._memory.rules.wrong_offset_delay_ms:
-            self._rebalancing.wake()
 
 
 def _no_route(_message: StoredMessage) -> Running[None]:

@@ -57,7 +57,7 @@ class RebalanceSession(ProcessQueueSession):
         self._routes = Routes(shared, kernel, transport, codec, name_servers, RouteDefaults())
         self._background = Background(shared, kernel, self._routes, transport, codec, Times(1, 1, API_TIMEOUT_MS))
         self._committing = Committing(self._memory, self._routes, transport, codec, lambda address: address)
-        pulling = Pulling(self._memory, kernel, transport, codec, self._committing, _never, _never)
+        pulling = Pulling(self._memory, kernel, transport, codec, self._committing, _never)
         self._rebalancing = Rebalancing(
             self._memory,
             kernel,
