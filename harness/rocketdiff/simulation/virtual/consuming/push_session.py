@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocketdiff.simulation.script.model import Script, Step
-from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
 from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, Store
-from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
 from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
-from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, owned_text
-from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
-from rocketdiff.simulation.virtual.lines import dump_text
+from rocketdiff.simulation.virtual.consuming.group import GroupCodec
+from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.network import VirtualNetwork
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
@@ -22,10 +19,9 @@ from rocketmq_reference.client.background import Rounds as Times
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
-from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
-from rocketmq_reference.client.effects import Body, Running, Wait
+from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
@@ -38,11 +34,9 @@ from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
-from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
 
-_GROUP = "simulation"
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
 _PERIOD_MS = 30_000
 """Of route polls and of heartbeats."""
@@ -50,21 +44,20 @@ _PERIOD_MS = 30_000
 _FIRST_COMMIT_MS, _COMMIT_MS = 10_000, 5_000
 
 
-class PushSession(ProcessQueueSession):
+class PushSession(GroupSession):
     """A member that does not exist before its step."""
 
     def __init__(
         self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
     ) -> None:
-        super().__init__(session, dialect, script, observer)
-        kernel, self._group, codec = session.kernel, Group(), GroupCodec()
+        super().__init__(session, dialect, script, observer, OWN_ID)
+        kernel, codec = session.kernel, GroupCodec()
         self._brokers = GroupBrokers(kernel, session.servers, self._group)
         of_client = dialect_of(dialect.releases.first)
         network = VirtualNetwork(kernel, session.servers, self._brokers)
         remoting: Any = Remoting(kernel, of_client.client.remoting, network)
         network.client = remoting
         shared = ClientMemory(of_client, known_routes(of_client, None))
-        self._memory = ConsumerMemory(_GROUP, OWN_ID, dialect.consumer, ConsumeSettings(), None)
         shared.roles.append(self._memory)
         shared.consumers.append(self._memory)
         shared.producer_groups.append(_INNER_GROUP)
@@ -101,33 +94,19 @@ class PushSession(ProcessQueueSession):
 
     def do(self, head: str, step: Step) -> Body | None:
         match step:
-            case Members(ids):
-                self._group.ids = ids
-            case KnownOffset(broker, queue, None):
-                self._group.offsets.pop(f"{broker}/{queue}", None)
-            case KnownOffset(broker, queue, int() as offset):
-                self._group.offsets[f"{broker}/{queue}"] = offset
             case Store(broker, queue, count, size):
                 self._brokers.store(broker, queue, count, size)
             case Join(rules):
                 return self._join(head, rules)
             case Leave():
                 return self._leave(head)
-            case Rounds(ms):
-                return self._run(head, ms)
             case _:
                 return super().do(head, step)
         return None
 
-    def part(self, part: DumpPart) -> str:
-        return owned_text(self._memory) if part is DumpPart.OWNED else super().part(part)
-
-    def state(self) -> str:
-        return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})
-
     def _join(self, head: str, rules: tuple[ListenerRule, ...]) -> Body:
         self._listener = rules
-        for topic in (TOPIC, RETRY_PREFIX + _GROUP):
+        for topic in (TOPIC, RETRY_PREFIX + self._memory.group):
             self._memory.subscriptions[topic] = Subscription(topic, EVERYTHING, 0)
             self._routes.known.want(topic)
         self._background.start()
@@ -147,12 +126,6 @@ class PushSession(ProcessQueueSession):
         self._network.shut_down()
         self._memory.drop_all()
         self.session.changed(head, "leave", self.state)
-
-    def _run(self, head: str, ms: int) -> Body:
-        kernel = self.session.kernel
-        yield Wait(until_ms=kernel.now_ms + ms)
-        yield from kernel.settle()
-        self.session.answer(head, f'"rounds": {self._group.report()}', self.state)
 
     def _listen(
         self, messages: Sequence[StoredMessage], of: TopicQueue, _context: ConsumeContext

@@ -4,22 +4,19 @@ from contextlib import suppress
 from typing import Any
 
 from rocketdiff.simulation.script.model import Script, Step
-from rocketdiff.simulation.script.steps.consuming import Consumed, KnownOffset, Members, Rounds, Wake
-from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.script.steps.consuming import Consumed, Wake
 from rocketdiff.simulation.virtual.assembly import RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
-from rocketdiff.simulation.virtual.consuming.group import Group, GroupCodec, GroupTransport, owned_text
-from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
-from rocketdiff.simulation.virtual.lines import dump_text
+from rocketdiff.simulation.virtual.consuming.group import GroupCodec, GroupTransport
+from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.background import Rounds as Times
 from rocketmq_reference.client.consuming.committing import Committing
-from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
-from rocketmq_reference.client.effects import Body, Wait
+from rocketmq_reference.client.effects import Body
 from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.routes import NameServers, Routes
@@ -30,26 +27,23 @@ from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
-from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
 
-_GROUP = "simulation"
 _OWN = "own"
 
 
-class RebalanceSession(ProcessQueueSession):
+class RebalanceSession(GroupSession):
     """A member whose client is not started: only its rounds and pulls run."""
 
     def __init__(
         self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
     ) -> None:
-        super().__init__(session, dialect, script, observer)
-        kernel, self._brokers, codec = session.kernel, Group(), GroupCodec()
-        transport: Any = GroupTransport(kernel, session.servers, self._brokers)
+        super().__init__(session, dialect, script, observer, _OWN)
+        kernel, codec = session.kernel, GroupCodec()
+        transport: Any = GroupTransport(kernel, session.servers, self._group)
         of_client = dialect_of(dialect.releases.first)
         shared = ClientMemory(of_client, known_routes(of_client))
-        self._memory = ConsumerMemory(_GROUP, _OWN, dialect.consumer, ConsumeSettings(), None)
         self._memory.subscriptions[TOPIC] = Subscription(TOPIC, EVERYTHING, 0)
         shared.roles.append(self._memory)
         shared.consumers.append(self._memory)
@@ -85,35 +79,13 @@ class RebalanceSession(ProcessQueueSession):
 
     def do(self, head: str, step: Step) -> Body | None:
         match step:
-            case Members(ids):
-                self._brokers.ids = ids
-            case KnownOffset(broker, queue, None):
-                self._brokers.offsets.pop(f"{broker}/{queue}", None)
-            case KnownOffset(broker, queue, int() as offset):
-                self._brokers.offsets[f"{broker}/{queue}"] = offset
             case Consumed(broker, queue, offset):
                 self._committing.update(TopicQueue(TOPIC, Queue(broker, queue)), offset)
             case Wake():
                 self._rebalancing.wake()
-            case Rounds(ms):
-                return self._run(head, ms)
             case _:
                 return super().do(head, step)
         return None
-
-    def part(self, part: DumpPart) -> str:
-        if part is not DumpPart.OWNED:
-            return super().part(part)
-        return owned_text(self._memory)
-
-    def state(self) -> str:
-        return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})
-
-    def _run(self, head: str, ms: int) -> Body:
-        kernel = self.session.kernel
-        yield Wait(until_ms=kernel.now_ms + ms)
-        yield from kernel.settle()
-        self.session.answer(head, f'"rounds": {self._brokers.report()}', self.state)
 
 
 def _never(*_: object) -> Any:

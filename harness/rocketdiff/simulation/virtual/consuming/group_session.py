@@ -1,0 +1,53 @@
+"""What scripts ask of a member whose client works with brokers: ids and offsets that these answer, and rounds in their time."""
+
+from rocketdiff.simulation.script.model import Script, Step
+from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
+from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.virtual.consuming.group import Group, owned_text
+from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
+from rocketdiff.simulation.virtual.lines import dump_text
+from rocketdiff.simulation.virtual.session import ScriptSession
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body, Wait
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+from rocketmq_reference.rules.dialect import ConsumerDialect
+from rocketmq_reference.rules.queue_choice.events import Observer
+
+_GROUP_NAME = "simulation"
+
+
+class GroupSession(ProcessQueueSession):
+    """One member of a group. own: the client's id."""
+
+    def __init__(
+        self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None, own: str
+    ) -> None:
+        super().__init__(session, dialect, script, observer)
+        self._group = Group()
+        self._memory = ConsumerMemory(_GROUP_NAME, own, dialect.consumer, ConsumeSettings(), None)
+
+    def do(self, head: str, step: Step) -> Body | None:
+        match step:
+            case Members(ids):
+                self._group.ids = ids
+            case KnownOffset(broker, queue, None):
+                self._group.offsets.pop(f"{broker}/{queue}", None)
+            case KnownOffset(broker, queue, int() as offset):
+                self._group.offsets[f"{broker}/{queue}"] = offset
+            case Rounds(ms):
+                return self._run(head, ms)
+            case _:
+                return super().do(head, step)
+        return None
+
+    def part(self, part: DumpPart) -> str:
+        return owned_text(self._memory) if part is DumpPart.OWNED else super().part(part)
+
+    def state(self) -> str:
+        return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})
+
+    def _run(self, head: str, ms: int) -> Body:
+        kernel = self.session.kernel
+        yield Wait(until_ms=kernel.now_ms + ms)
+        yield from kernel.settle()
+        self.session.answer(head, f'"rounds": {self._group.report()}', self.state)
