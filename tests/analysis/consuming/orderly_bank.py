@@ -1,8 +1,8 @@
 """Defective groups that consume in order: each overrides one step of the simulated one; its twin is the faithful one of the same script."""
 
-from dataclasses import dataclass
 from functools import partial
 
+from tests.analysis.consuming.bank import Defect
 from tests.analysis.consuming.orderly_group import Message, OrderlyGroup
 from tests.analysis.consuming.simulated_group import Fault, Life, Member, Queue, Script, Working
 
@@ -137,18 +137,6 @@ class StopsAtAFailure(OrderlyGroup):
     def suspend(self, member: Member, work: Working, message: Message) -> None:
         if message[2] < 2 or message[0] < self.script.count // 4:
             super().suspend(member, work, message)
-
-
-@dataclass(frozen=True, slots=True)
-class Defect:
-    """group: with the defect. signature: of its divergence, among others."""
-
-    group: type[OrderlyGroup]
-    script: Script
-    signature: str
-
-    def __str__(self) -> str:
-        return self.group.__name__
 
 
 BANK = (

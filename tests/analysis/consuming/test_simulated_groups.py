@@ -6,6 +6,7 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.errors import ExitCode
 from tests.analysis.consuming.group_story import ns
+from tests.analysis.consuming.orderly_group import in_order
 from tests.analysis.consuming.simulated_group import (
     Fault,
     Life,
@@ -17,7 +18,7 @@ from tests.analysis.consuming.simulated_group import (
     simulated,
 )
 
-DRAWN = 16
+DRAWN, DRAWN_IN_ORDER = 16, 6
 """Stories a run of the tests; any other seed draws another one."""
 
 
@@ -30,6 +31,12 @@ def accusations(script: Script, candidate: type[SimulatedGroup] = SimulatedGroup
 def test_a_drawn_story_has_no_difference(seed: int) -> None:
     """Members join, leave and die, brokers are paused and killed, listeners fail: no check finds a difference."""
     assert accusations(drawn_script(seed)) == []
+
+
+@pytest.mark.parametrize("seed", range(DRAWN_IN_ORDER))
+def test_a_drawn_orderly_group_conforms(seed: int) -> None:
+    """Members come, go and die, brokers are paused and killed, listeners fail and are slow: no check finds a difference."""
+    assert in_order(drawn_script(seed)).judge().document.clusters == ()
 
 
 class WaitsForACore(SimulatedGroup):
