@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
-from rocketdiff.core.records.consuming import CallResult, DeliveredMessage, Joined, Left, OffsetSeen, Owned, Received
+from rocketdiff.core.records.consuming import (
+    CONSUMING_CLAIMS,
+    CallResult,
+    DeliveredMessage,
+    Joined,
+    Left,
+    OffsetSeen,
+    Owned,
+    Received,
+)
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello, Ready
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
@@ -79,9 +88,7 @@ def test_the_kind_knows_what_the_driver_claims(release: str, expected: bool) -> 
     assert bool(as_consumer(release)) is python.consumes(release) is expected
     claims = member_capabilities(release)
     assert not unknown_claims(claims)
-    assert set(claims) - {"allocations", "owned", "offsets", "content"} == (
-        set(python.CONSUMER_CLAIMS) if expected else set()
-    )
+    assert set(claims) == (CONSUMING_CLAIMS if expected else set())
 
 
 class GroupBroker(ConsumerBroker):

@@ -10,9 +10,7 @@ from rocketdiff.analysis.consuming.pictures.timeline import note_timeline
 from rocketdiff.analysis.consuming.story import story_of
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.arm import Arm
-
-OF_EACH_MEMBER = frozenset({"delivered", "redelivery", "consumption"})
-"""Checks that judge a broadcasting group too; the others are about members that share queues and offsets."""
+from rocketdiff.core.tables.checks import CHECKS
 
 
 def judge_case(
@@ -27,7 +25,7 @@ def judge_case(
         return
     story = story_of(trace)
     if any(group.is_broadcasting for group in story.groups.values()):
-        codes = [code for code in codes if code.name in OF_EACH_MEMBER]
+        codes = [code for code in codes if CHECKS[code.name].judges_each_member]
     facts = GroupFacts(story)
     if wanted is None:
         for fault in trace.faults:

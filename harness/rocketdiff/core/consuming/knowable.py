@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
 from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultSpec
 
 CALM_MESSAGES = 10
@@ -34,11 +34,8 @@ class Consuming:
 
     @property
     def has_failing_listener(self) -> bool:
-        """True if messages leave their queue to come back, or for the dead letters."""
-        fails = any(rule.outcome is not ListenerOutcome.SUCCESS for rule in self.group.rules)
-        return fails and (
-            self.group.listener is ListenerKind.CONCURRENT or "max_reconsume_times" in self.group.settings
-        )
+        """True if messages leave the queue of a concurrent group to come back, or for the dead letters."""
+        return any(rule.outcome is not ListenerOutcome.SUCCESS for rule in self.group.rules)
 
 
 _NEEDS: Mapping[str, tuple[Callable[[Consuming], bool], str]] = {

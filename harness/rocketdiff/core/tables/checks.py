@@ -65,6 +65,7 @@ class Check:
     is_implicit: applies to every case of its role; never written in a scenario.
     role: of the clients that it asks about; None for every role.
     is_about_the_run: shows whether the run can be judged.
+    judges_each_member: asked of a broadcasting group too, whose members share neither queues nor offsets.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Check:
     is_implicit: bool = False
     is_about_the_run: bool = False
     role: ClientRole | None = ClientRole.PRODUCER
+    judges_each_member: bool = False
 
 
 _NOTHING_STORED = "nothing is stored"
@@ -198,6 +200,7 @@ CHECKS = {
             Concern.MESSAGES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_each_member=True,
         ),
         Check(
             "redelivery",
@@ -205,6 +208,7 @@ CHECKS = {
             Concern.MESSAGES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_each_member=True,
         ),
         Check(
             "delivery-order",
@@ -280,6 +284,7 @@ CHECKS = {
             cluster_only=_NO_GROUP,
             is_implicit=True,
             role=ClientRole.CONSUMER,
+            judges_each_member=True,
         ),
         Check(
             "protocol",

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from rocketdiff.core.consuming.knowable import Consuming, unanswerable
 from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
+from rocketdiff.core.tables.checks import CHECKS, asked_for
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
@@ -32,7 +34,7 @@ LEAST_STAY_S = 1.0
 FIRST_RETRY_LEVEL = 3
 """The first retry has this level, each further one the next, unless the listener asks for another."""
 
-OF_BROADCASTING = ("delivered", "redelivery")
+OF_BROADCASTING = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_each_member)
 """Checks that judge each member by itself; the others compare members that share their queues and offsets."""
 
 IN_ORDER, OF_FAILED = "delivery-order", "retries"

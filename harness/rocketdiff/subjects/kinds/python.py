@@ -4,10 +4,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.records.consuming import LISTENER
+from rocketdiff.core.records.consuming import CONSUMING_CLAIMS
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import REFERENCE, SubjectId
 from rocketdiff.core.tables.roles import ClientRole
@@ -62,12 +61,6 @@ class ReferenceProgram:
 CONSUMER_SINCE = "4.2.0"
 """First release whose consumers the reference imitates."""
 
-CONSUMER_CLAIMS = (
-    *(*(kind.value for kind in ListenerKind), *(model.value for model in MessageModel)),
-    *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
-)
-"""What a member of the reference can do; it also reports all records."""
-
 
 def consumes(release: str) -> bool:
     """Return True for the releases whose consumers the reference imitates."""
@@ -76,8 +69,8 @@ def consumes(release: str) -> bool:
 
 
 def has_group(release: str, demand: GroupDemand) -> bool:
-    """True from CONSUMER_SINCE on."""
-    return consumes(release) and set(demand.capabilities) <= set(CONSUMER_CLAIMS)
+    """True from CONSUMER_SINCE on: a member of the reference can do all that there is."""
+    return consumes(release) and set(demand.capabilities) <= CONSUMING_CLAIMS
 
 
 KIND = Kind(

@@ -11,16 +11,11 @@ from rocketdiff.core.consuming.plan import (
     ListenerKind,
     ListenerOutcome,
     ListenerRule,
-    MessageModel,
     room_of_broker,
     room_of_member,
 )
 from rocketdiff.core.records.consuming import (
-    ALLOCATIONS,
-    CONTENT,
-    LISTENER,
-    OFFSETS,
-    OWNED,
+    CONSUMING_CLAIMS,
     DeliveredMessage,
     OffsetEvent,
 )
@@ -41,12 +36,6 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
-
-_CLAIMS = (
-    *(kind.value for kind in ListenerKind),
-    *(*(model.value for model in MessageModel), ALLOCATIONS, OWNED, OFFSETS, CONTENT),
-    *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
-)
 
 _NAMES = {
     Allocation.AVG: "AVG",
@@ -73,8 +62,8 @@ class ScriptedError(Exception):
 
 
 def member_capabilities(release: str) -> tuple[str, ...]:
-    """Return what a member of this release can do; nothing if its consumers are not imitated."""
-    return _CLAIMS if is_imitated(release) else ()
+    """Return what a member of this release can do: all, or nothing if its consumers are not imitated."""
+    return tuple(map(str, sorted(CONSUMING_CLAIMS))) if is_imitated(release) else ()
 
 
 def settings_of(setup: MemberSetup) -> ConsumerSettings:
