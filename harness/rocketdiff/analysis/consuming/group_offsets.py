@@ -13,7 +13,7 @@ from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer import committed as oracle
 from rocketdiff.oracle.consumer.committed import FIRST_PERSIST_NS, SETTLED_NS, Bounds, Committed, Down
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, Call, Progress
-from rocketdiff.oracle.consumer.windows import MARGIN_NS, REGISTERS_NS
+from rocketdiff.oracle.consumer.windows import MARGIN_NS, NEVER_NS, REGISTERS_NS
 
 LATE_NS = 3 * NS_PER_S
 """
@@ -28,9 +28,6 @@ TAKES_OVER_NS = FIRST_PERSIST_NS + 2 * SETTLED_NS
 """A member that took a queue may overwrite what the former one committed meanwhile, until it has itself persisted."""
 
 _LEFT = "left"
-
-NEVER_NS = 1 << 60
-"""A process that was never resumed goes on after the end of every case."""
 
 
 class QueueOffsets:

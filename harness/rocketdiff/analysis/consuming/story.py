@@ -20,6 +20,7 @@ from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.windows import suspended_ms
 from rocketdiff.traces.schema import TableName
 
 FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
@@ -31,9 +32,6 @@ NO_TOPICS = GroupTopics("", "")
 
 NO_OFFSET = -1
 """A broker's answer for a group that has committed nothing."""
-
-SUSPEND_MS = 1_000
-"""Default of suspend_current_queue_time_ms."""
 
 LOOK_NS = 40_000_000
 """Twice the longest time between two looks at the queues that a client works on."""
@@ -310,11 +308,8 @@ class GroupStory:
         return self.is_orderly and delivery.has_failed and (most == -1 or delivery.times < most)
 
     def suspended_ms(self, delivery: Delivery) -> int:
-        """Return how long such a message holds its queue up; a client waits 10 ms at least and 30 s at most."""
-        asked_ms = delivery.suspend_ms
-        if asked_ms is None:
-            asked_ms = int(self.settings.get("suspend_current_queue_time_ms", SUSPEND_MS))
-        return min(max(asked_ms, 10), 30_000)
+        """Return how long such a message holds its queue up."""
+        return suspended_ms(delivery.suspend_ms, self.settings)
 
     def tenures_of(self, queue: QueueOf) -> tuple[Tenure, ...]:
         """Return the tenures of a queue in the order of their beginnings."""

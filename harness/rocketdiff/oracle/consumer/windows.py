@@ -18,8 +18,9 @@ from rocketmq_reference.rules.consumer.orderly import (
     GIVE_UP_WAIT_SINCE_5_2_0_MS,
     REFUSED_MS,
     UNLOCK_DELAY_MS,
+    bounded_suspend_ms,
 )
-from rocketmq_reference.rules.consumer.settings import LOCK_RENEWAL_MS
+from rocketmq_reference.rules.consumer.settings import LOCK_RENEWAL_MS, SUSPEND_MS
 
 MARGIN_NS = 5 * NS_PER_S
 """What a busy machine may add to a rule's longest time; one that stalls for longer makes the case invalid (``awake-*``)."""
@@ -47,6 +48,7 @@ REGISTERS_NS = 30 * NS_PER_S
 """A broker registers every 30 s (registerNameServerPeriod); no route has it from the end of its connection until then."""
 
 NEVER_NS = 1 << 60
+"""After the end of every case."""
 
 RECONNECT_NS = NS_PER_S
 """From a resume or restart to the heartbeat on a new connection, where a release sends one."""
@@ -63,6 +65,16 @@ _DEFAULT_MS = {
     "rebalance_wait_interval_ms": 20_000,
 }
 """Defaults of every release."""
+
+
+def suspended_ms(asked_ms: int | None, settings: Mapping[str, int | str]) -> int:
+    """
+    From a failed call of an orderly listener to the next one of its queue, at the least.
+
+    asked_ms: what the listener asked for, None for nothing. settings: those that the scenario names.
+    """
+    default_ms = int(settings.get("suspend_current_queue_time_ms", SUSPEND_MS))
+    return bounded_suspend_ms(default_ms if asked_ms is None else asked_ms)
 
 
 @dataclass(frozen=True, slots=True)

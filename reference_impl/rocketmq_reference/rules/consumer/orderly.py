@@ -68,7 +68,11 @@ def follows(status: OrderlyStatus | None, context: OrderlyContext) -> Then:
 def suspended_ms(context: OrderlyContext, settings: ConsumeSettings) -> int:
     """Return how long the queue waits after a call that failed or was rolled back."""
     is_default = context.suspend_ms == DEFAULT_SUSPEND
-    asked_ms = settings.suspend_current_queue_time_ms if is_default else context.suspend_ms
+    return bounded_suspend_ms(settings.suspend_current_queue_time_ms if is_default else context.suspend_ms)
+
+
+def bounded_suspend_ms(asked_ms: int) -> int:
+    """Return how long a client waits that is asked for so long."""
     return min(max(asked_ms, LEAST_SUSPEND_MS), MOST_SUSPEND_MS)
 
 

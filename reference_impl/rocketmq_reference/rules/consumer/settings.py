@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+SUSPEND_MS = 1_000
+"""How long a failed message holds its queue up, in order, if its listener asks for nothing."""
+
 LOCK_RENEWAL_MS = 20_000
 """Default of the period in which a member that consumes in order renews its locks."""
 
@@ -40,7 +43,7 @@ class ConsumeSettings:
     pull_threshold_size_for_queue_mib: int = 100
     consume_concurrently_max_span: int = 2_000
     max_reconsume_times: int = -1
-    suspend_current_queue_time_ms: int = 1_000
+    suspend_current_queue_time_ms: int = SUSPEND_MS
     pull_time_delay_when_exception_ms: int | None = None
     persist_consumer_offset_interval_ms: int = 5_000
     rebalance_wait_interval_ms: int = 20_000
