@@ -6,7 +6,8 @@ import pytest
 
 from rocketdiff.core.resources import resource
 from rocketdiff.core.tables.behaviours import BEHAVIOURS
-from rocketdiff.core.tables.checks import CHECKS, IMPLICIT
+from rocketdiff.core.tables.checks import CHECKS, implicit_for
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.scenario import load_all
 
 
@@ -25,14 +26,15 @@ def test_the_rows_are_those_of_the_document() -> None:
     assert set(BEHAVIOURS) == rows_of_the_document()
 
 
-def test_a_row_that_scenarios_cover_has_a_check_in_one_of_them() -> None:
-    """A row that scenarios cover has a check in one of them, and is not called unmeasured."""
-    covering = {row: [one for one in load_all() if row in one.covers] for row in BEHAVIOURS}
-    for row, scenarios in covering.items():
-        behaviour = BEHAVIOURS[row]
-        reported = [one.name for one in scenarios if {*behaviour.checks} & {*one.checks, *IMPLICIT}]
-        assert bool(reported) == bool(scenarios), row
-        assert bool(behaviour.unmeasured) == (not scenarios), row
+def test_a_row_that_scenarios_cover_has_a_check_in_one_of_them_for_each_role() -> None:
+    """A row that scenarios of a role cover has a check in one of them; one that is called unmeasured is covered by none."""
+    for row, behaviour in BEHAVIOURS.items():
+        covering = [one for one in load_all() if row in one.covers]
+        for role in ClientRole:
+            mine = [one for one in covering if one.role is role]
+            asking = [one.name for one in mine if {*behaviour.checks} & {*one.checks, *implicit_for(role)}]
+            assert bool(asking) == bool(mine), (row, role)
+        assert bool(behaviour.unmeasured) == (not covering), row
 
 
 def test_each_row_names_checks_or_a_reason() -> None:
@@ -53,8 +55,12 @@ def test_each_row_names_checks_or_a_reason() -> None:
         ("A3", "attempts.stopped-early", True),
         ("C3", "queue.out-of-turn/first", False),
         ("C3", "attempts.gave-up-before-timeout", True),
+        ("F1", "pulling.too-soon", True),
+        ("F1", "pulling.other-broker", False),
+        ("F7", "pulling.other-broker", True),
+        ("F7", "pulling.too-soon", False),
     ],
 )
 def test_a_difference_matches_its_own_row(row: str, signature: str, *, is_match: bool) -> None:
-    """A difference is reported by its own row: first attempts and retries are different behaviours."""
+    """A difference is reported by its own row: first attempts and retries, pulls and reads from a slave are different behaviours."""
     assert BEHAVIOURS[row].matches(signature) is is_match

@@ -14,7 +14,17 @@ from rocketdiff.verdict.judge import EXIT_CODE, RunJudgement, conclude
 
 BASELINE = "java:5.3.3"
 CALM, PAUSE = "round-robin/calm", "round-robin/repeated-pauses"
-COVERS = {CALM: ("A1",), PAUSE: ("C3", "C4")}
+COVERS = {
+    CALM: ("A1",),
+    PAUSE: ("C3", "C4"),
+    "consuming/name-server-paused": ("E1", "E2"),
+    "consuming/pause-one-of-two": ("F1", "F8"),
+    "groups/five-queues-one-to-six-members": ("F2", "F3"),
+    "groups/master-killed-and-slave-read": ("E4", "F7"),
+    "ordered-group/suspended": ("F4",),
+    "retries/fails-beside-a-pause": ("F5", "F8"),
+    "backlog/stopped-group": ("F6",),
+}
 
 
 def divergence(signature: str, subject: str, *, declared_by: str = "", send: int = 7) -> Divergence:

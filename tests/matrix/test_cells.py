@@ -1,8 +1,12 @@
 """A cell states only what was measured, and the most severe of it."""
 
+from dataclasses import replace
+
 import pytest
 
-from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, SideExample, Verdict
+from rocketdiff.core.answers.where import Place, at
 from rocketdiff.matrix.cells import NOT_ASKED, MatrixSource, alike, column_of, extract
 from rocketdiff.matrix.document import CellState, Column, MatrixCell
 from tests.matrix.stories import BASELINE, CALM, PAUSE, answer, document, moved
@@ -60,6 +64,55 @@ def test_a_planted_defect_is_in_its_rows_and_in_no_other() -> None:
     assert {one.row for one in made.cells if one.state is CellState.SAME} == {
         "queue-choice", "attempts", "duplication", "outcomes", "A1", "C3",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scenario", "signature", "rows"),
+    [
+        ("consuming/name-server-paused", "delivered.never", {"E1", "E2"}),
+        ("consuming/name-server-paused", "redelivery.without-cause", {"E2"}),
+        ("consuming/pause-one-of-two", "promptness.late", {"F1"}),
+        ("consuming/pause-one-of-two", "pulling.two-at-once", {"F1"}),
+        ("groups/five-queues-one-to-six-members", "allocation.two-owners", {"F2"}),
+        ("groups/five-queues-one-to-six-members", "redelivery.without-cause", {"F3"}),
+        ("ordered-group/suspended", "delivery-order.overtaken", {"F4"}),
+        ("retries/fails-beside-a-pause", "retries.missing", {"F5"}),
+        ("backlog/stopped-group", "flow-control.exceeded", {"F6"}),
+        ("groups/master-killed-and-slave-read", "pulling.commit-at-a-slave", {"F7"}),
+        ("groups/master-killed-and-slave-read", "delivered.never", {"E4", "F7"}),
+        ("retries/fails-beside-a-pause", "offsets.unfinished-committed", {"F8"}),
+    ],
+)
+def test_a_defect_of_a_consumer_is_in_the_rows_that_its_scenario_covers(
+    scenario: str, signature: str, rows: set[str]
+) -> None:
+    """A defect of a consumer is in the row of its check, and in those of the behaviours that its scenario covers."""
+    check = signature.partition(".")[0]
+    made = column(answer(scenario, check, Verdict.DIVERGES, signature))
+    assert {one.row for one in made.cells if one.state is CellState.DIFFERS} == {check, *rows}
+    conforming = column(answer(scenario, check))
+    assert {one.row for one in conforming.cells if one.state is CellState.SAME} >= {check, *rows}
+
+
+def test_behaviours_of_consumers_are_not_measured_by_sends() -> None:
+    """A run about producers measures no behaviour of consumers, and gives the reason."""
+    made = column(answer(CALM, "loss"), answer(PAUSE, "loss"))
+    consumers = [one for one in made.cells if one.row in {f"F{number}" for number in range(1, 9)}]
+    assert {(one.state, one.reason) for one in consumers} == {(CellState.NOT_MEASURED, NOT_ASKED)}
+
+
+def test_an_example_of_a_consumer_shows_deliveries() -> None:
+    """The example of a message shows its deliveries, not attempts of a send."""
+    delivery = LaneAttempt("candidate", 1, 7, 0, "broker-b", 3, 1_000.0, 1_002.0, "ok", "success")
+    story = Divergence(
+        "redelivery.without-cause",
+        "java:4.7.1",
+        1,
+        Example(at(Place.MESSAGE, 7, 1, 0), "calm", "no", "one", sides=(SideExample("candidate", (delivery,)),)),
+    )
+    found = replace(answer("groups/mixed", "redelivery", Verdict.DIVERGES), divergences=(story,))
+    (arm,) = column(found).differences[0].arms
+    assert (arm.part, arm.attempts) == ("delivery", ("member 1, queue 3 of broker-b: success after 2 ms",))
 
 
 def test_a_declared_difference_does_not_excuse_a_new_one() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
+from rocketdiff.core.answers.where import Place
 from rocketdiff.core.run_info import CaseInfo
 from rocketdiff.core.tables.behaviours import BEHAVIOURS, Behaviour
 from rocketdiff.core.tables.checks import CHECKS, REPORT_ORDER, VALIDITY
@@ -25,6 +26,7 @@ from rocketdiff.matrix.document import (
     Run,
 )
 from rocketdiff.report.clusters import DivergenceCluster, Weight
+from rocketdiff.report.consuming.words import delivery_text
 from rocketdiff.report.document import Document
 from rocketdiff.report.sending.words import attempt_text, call_text, stored_text
 from rocketdiff.report.views.page import anchors_of
@@ -217,9 +219,12 @@ def _difference(members: Sequence[DivergenceCluster], source: MatrixSource) -> C
 
 def _arms(cluster: DivergenceCluster, document: Document) -> Iterator[ArmExample]:
     subjects = {"baseline": document.run.baseline.subject, "candidate": document.run.candidate.subject}
+    place = cluster.example.where.place
+    text = delivery_text if place is Place.MESSAGE else attempt_text
     for side in cluster.example.sides:
-        attempts = tuple(attempt_text(attempt) for attempt in side.attempts)
-        yield ArmExample(subjects.get(side.arm, side.arm), attempts, call_text(side.call), stored_text(side.stored))
+        attempts = tuple(text(attempt) for attempt in side.attempts)
+        call, stored = call_text(side.call), stored_text(side.stored)
+        yield ArmExample(subjects.get(side.arm, side.arm), attempts, call, stored, place.part)
 
 
 def _known(members: Sequence[DivergenceCluster], document: Document) -> Iterator[KnownAs]:

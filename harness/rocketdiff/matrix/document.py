@@ -11,9 +11,10 @@ from typing import Annotated
 
 import msgspec
 
+from rocketdiff.core.answers.where import Place
 from rocketdiff.documents.files import replace_file
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.1.0"
 FILE_NAME = "matrix.json"
 
 
@@ -66,12 +67,17 @@ class KnownAs:
 
 @dataclass(frozen=True, slots=True)
 class ArmExample:
-    """What one subject did at the example's send, in words."""
+    """
+    What one subject did at the example's send or message, in words.
+
+    attempts: of the send, or deliveries of the message. part: the word for one of them.
+    """
 
     subject: str
     attempts: tuple[str, ...]
     call: str = ""
     stored: str = ""
+    part: str = Place.SEND.part
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class ColumnDifference:
     One signature of one run, with its example.
 
     fingerprint: as in the run's report. report: link to its place there, relative to this file, or empty. explain: command
-    that prints the rules behind the example; empty if the example is not a single send. run: index of the run in the column.
+    that prints the rules behind the example; empty if the example is not a single send or message. run: index of the run in the column.
     is_known: declared by the ledger entries in ``known``.
     """
 

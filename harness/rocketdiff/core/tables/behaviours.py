@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 _RETRIES = ("*/retry", "retry.*")
+_FROM_A_SLAVE = ("pulling.other-broker", "pulling.commit-at-a-slave")
 
 _IN_VIRTUAL_TIME = "no scenario runs it on brokers: it is shown in virtual time, rocketdiff simulate"
 _NOT_YET = "no scenario runs it yet"
@@ -83,12 +84,16 @@ BEHAVIOURS = {
         _simulated("D2", "retry with fault latency on, from 4.8.0"),
         _simulated("D3", "both generations of that rule side by side"),
         Behaviour("E1", "every name server is told of every broker", ("delivered",)),
-        Behaviour("E2", "sends go on without a name server", ("outcomes", "attempts", "error-kind", "loss")),
+        Behaviour(
+            "E2",
+            "sends and deliveries go on without a name server",
+            ("outcomes", "attempts", "error-kind", "loss", "delivered", "redelivery"),
+        ),
         _later("E3", "topics made by the first send"),
         Behaviour(
             "E4",
-            "with masters and slaves: sends go to the masters that live",
-            ("outcomes", "queue-choice", "attempts", "loss"),
+            "with masters and slaves: sends go to the masters that live, and nothing is lost",
+            ("outcomes", "queue-choice", "attempts", "loss", "delivered"),
         ),
         Behaviour("E5", "reports the status of a missing replica", ("error-kind", "attempts", "outcomes")),
         Behaviour("E6", "reports a late flush; nothing acknowledged is lost", ("error-kind", "loss", "outcomes")),
@@ -97,13 +102,33 @@ BEHAVIOURS = {
             "finds a broker that came back at another address",
             ("outcomes", "queue-choice", "attempts", "loss"),
         ),
-        Behaviour("F1", "consuming: long polling", ("delivered", "promptness", "resume-time")),
-        Behaviour("F2", "consuming: allocation of queues", ("allocation", "takeover-time")),
-        Behaviour("F3", "consuming: clustering and broadcasting", ("delivered",)),
-        Behaviour("F4", "consuming: order", ("delivery-order",)),
-        Behaviour("F5", "consuming: retries", ("retries",)),
-        Behaviour("F6", "consuming: backlog", ("delivered", "flow-control")),
-        Behaviour("F7", "consuming: reading from a slave", ("delivered", "resume-time")),
-        Behaviour("F8", "consuming: redelivery", ("redelivery", "offsets")),
+        Behaviour(
+            "F1",
+            "a message for which a consumer waits is delivered at once",
+            ("delivered", "promptness", "resume-time", "pulling"),
+            but=_FROM_A_SLAVE,
+        ),
+        Behaviour("F2", "each queue has one owner, also after members came and went", ("allocation", "takeover-time")),
+        Behaviour(
+            "F3",
+            "a group gets each message once; broadcasting, each member does",
+            ("delivered", "redelivery"),
+        ),
+        Behaviour("F4", "an orderly listener gets the messages of a queue in order", ("delivery-order",)),
+        Behaviour("F5", "a failed message comes back after its delay, and at last is a dead letter", ("retries",)),
+        Behaviour(
+            "F6", "a backlog is kept, and consumed as fast as the listener allows", ("delivered", "flow-control")
+        ),
+        Behaviour(
+            "F7",
+            "messages of a dead master are read from its slave",
+            ("delivered", "resume-time", "pulling"),
+            only=("delivered.*", "resume-time.*", *_FROM_A_SLAVE),
+        ),
+        Behaviour(
+            "F8",
+            "what is not finished is delivered again, and what is committed is finished",
+            ("redelivery", "offsets"),
+        ),
     )
 }
