@@ -11,11 +11,12 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.dry_run import describe
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection, command_line
-from rocketdiff.run.selection import Choice
+from rocketdiff.run.selection import NO_CALL, Choice
 from tests.requests import asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -153,7 +154,7 @@ def test_a_dry_run_has_controls_after_their_cases(backend: str, capsys: pytest.C
 def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
     """A dry run names the scenarios left out for a missing call or broker."""
     wanted = asked(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
-    choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
+    choice = Choice((), {ClientRole.PRODUCER: (("odd/call", NO_CALL),)}, (("odd/place", "no broker c"),))
     lines = list(describe(wanted, plan_cases(wanted, 1), choice))
     assert "left out: odd/call: one of the two clients has no such call" in lines
     assert "left out: odd/place: no broker c" in lines

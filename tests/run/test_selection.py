@@ -2,17 +2,19 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.request import Selection
 from rocketdiff.run.selection import NO_CALL, NO_GROUP, Choice, choose, require_pair, why_not_asked
 from rocketdiff.scenario import load_all, select
-from rocketdiff.subjects.registry import published
+from rocketdiff.subjects.registry import published, resolved
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 WITH_SLAVES = "double-write/calm"
@@ -96,6 +98,46 @@ def test_a_client_without_a_role_leaves_its_scenarios_out_with_the_reason(
     assert {one.role for one in choice.scenarios} == {*ClientRole} - {left}
     alone = choose(Selection(patterns=tuple(dict(choice.left_out))), pair, backend_named("processes"))
     assert reason in alone.why_none
+
+
+OWN = Path(__file__).parents[1] / "subjects" / "own.py"
+
+
+@pytest.mark.parametrize(
+    ("flags", "name", "reason"),
+    [
+        (
+            "",
+            "consuming/pause-one-of-two",
+            "no consumers for such a group: acme:1.0 is no consumer, as hello has the roles producer",
+        ),
+        (
+            "--role=consumer",
+            "round-robin/calm",
+            "no such call: acme:1.0 is no producer, as hello has the roles consumer",
+        ),
+        ("--role=consumer --role=producer", "round-robin/calm", None),
+        ("--role=consumer", "consuming/pause-one-of-two", None),
+        (
+            "--role=consumer --without=listener:throw",
+            "consuming/failing-listener",
+            "hello of acme:1.0 does not claim listener:throw",
+        ),
+        ("--role=consumer --without=owned", "consuming/pause-one-of-two", "hello of acme:1.0 does not claim owned"),
+        ("--without=async", "async/calm", "no such call: hello of acme:1.0 does not claim async"),
+    ],
+)
+def test_a_program_plays_the_scenarios_of_its_roles(
+    flags: str, name: str, reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of the user is asked for what its hello claims; what it leaves out has one reason, which names what is missing."""
+    monkeypatch.setenv("PYTHONPATH", import_path())
+    pair = published(JAVA), resolved(f"exec:{sys.executable} {OWN} {flags}")
+    choice = choose(Selection(patterns=(name,)), pair, backend_named("processes"))
+    why = dict(choice.left_out).get(name)
+    assert (why is None) is (reason is None)
+    assert (why or "").endswith(reason or "")
+    assert [one.name for one in choice.scenarios] == [name] * (why is None)
 
 
 GRPC_JAVA = SubjectId("grpc-java", "5.2.0")

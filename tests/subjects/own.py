@@ -1,4 +1,4 @@
-"""A client unknown to rocketdiff: the reference under `--name`; other flags make it misbehave."""
+"""A client unknown to rocketdiff: the reference under `--name`, in the roles of `--role`; other flags make it misbehave."""
 
 import argparse
 import json
@@ -12,6 +12,8 @@ from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import word_of
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python import session
+from rocketdiff.drivers.python.consuming.reference import member_capabilities
+from rocketdiff.drivers.python.consuming.runner import as_consumer
 from rocketdiff.drivers.python.sending import reference
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
 from rocketdiff.drivers.python.sending.runner import as_producer
@@ -31,16 +33,20 @@ def main() -> None:
         session.leave = lambda *_: time.sleep(3_600)
     if given.body:
         vars(reference)["body_of"] = lambda *_: given.body.encode()
-    claims = (*(claim for claim in capabilities_of("5.3.3") if claim not in given.without), *given.claim)
+    able = (*capabilities_of("5.3.3"), *(member_capabilities("5.3.3") if "consumer" in given.role else ()))
+    claims = (*(claim for claim in able if claim not in given.without), *given.claim)
     writer = RecordWriter(own_stdout())
     subject = SubjectId.parse(given.name)
     speak = _speaking(given, writer.put)
-    run_subject(subject, claims, as_producer(lambda setup, printed: _client(given, setup, printed)), writer, speak)
+    roles = {**as_producer(lambda setup, printed: _client(given, setup, printed)), **as_consumer("5.3.3")}
+    acts = {role: runner for role, runner in roles.items() if role in (given.role or ["producer"])}
+    run_subject(subject, claims, acts, writer, speak)
 
 
 def _flags() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--name", default="acme:1.0")
+    parser.add_argument("--role", action="append", default=[])
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--print", default="")
     parser.add_argument("--silent", action="store_true")

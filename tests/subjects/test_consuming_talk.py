@@ -30,7 +30,7 @@ from rocketdiff.core.records.sending import Send
 from rocketdiff.core.records.session import Done, Ready
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.consuming import MemberSetup
-from rocketdiff.subjects.consuming.claims import is_group_claimed, why_not_claimed
+from rocketdiff.subjects.consuming.claims import unclaimed_of_group, why_not_claimed
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.conversation import Conversation, Stage
@@ -256,11 +256,11 @@ def test_a_plan_needs_claims_of_its_listener() -> None:
     assert GroupDemand.of(plan).capabilities == ("concurrent", "clustering", "listener:later", "listener:level")
     full = hello(capabilities=(*CLAIMS, "listener:later", "listener:level"), roles=("consumer",))
     assert why_not_claimed(plan, full) == ""
-    assert is_group_claimed(full.capabilities, GroupDemand.of(plan))
+    assert unclaimed_of_group(full.capabilities, GroupDemand.of(plan)) == ()
     assert "with listener:level: its hello claims" in why_not_claimed(
         plan, hello(capabilities=(*CLAIMS, "listener:later"), roles=("consumer",))
     )
     unseen = hello(capabilities=tuple({*full.capabilities} - {"owned"}), roles=("consumer",))
     assert "with owned: its hello claims" in why_not_claimed(plan, unseen)
-    assert not is_group_claimed(unseen.capabilities, GroupDemand.of(plan))
+    assert unclaimed_of_group(unseen.capabilities, GroupDemand.of(plan)) == ("owned",)
     assert why_not_claimed(plan, hello()).endswith("its hello has the roles producer")

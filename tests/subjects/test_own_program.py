@@ -182,8 +182,10 @@ def test_a_misspelt_claim_is_seen_where_no_scenario_is_left() -> None:
     """If no scenario is left the reason lists hello's claims, so a misspelt one is visible."""
     resolved_pair = resolved("java:5.3.3"), resolved(own(*(f"--without={kind}" for kind in SendKind), "--claim=plane"))
     choice = choose(Selection(patterns=("round-robin/calm",)), resolved_pair, backend_named("processes"))
-    assert choice.why_none.startswith("round-robin/calm: one of the two clients has no such call; hello of acme:1.0")
+    assert choice.why_none.startswith(
+        "round-robin/calm: one of the two clients has no such call: hello of acme:1.0 does not claim plain; "
+    )
     assert "plane" in choice.why_none
     assert choice.why_none.endswith("kinds of send are plain, queue, selector, batch, group")
     many = choose(Selection(patterns=("round-robin/*",)), resolved_pair, backend_named("processes")).why_none
-    assert " more: one of the two clients has no such call; hello of acme:1.0 claims" in many
+    assert " more: one of the two clients has no such call: hello of acme:1.0 does not claim plain; " in many

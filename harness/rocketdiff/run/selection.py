@@ -1,7 +1,8 @@
 """Selects the scenarios of a run. Every scenario that is left out is listed with the reason."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from rocketdiff.cluster.backend import Backend
@@ -40,34 +41,39 @@ class Choice:
     """
     The selected scenarios that can be run, and the others.
 
-    without_call, without_group: left out for NO_CALL and NO_GROUP.
+    lacking: those that one of the clients cannot play, by role, each with the reason.
     not_here: not possible on the backend or for the clients' protocol, with the reason.
     claims: a sentence about the capabilities that each program of the user claims.
     """
 
     scenarios: tuple[Scenario, ...]
-    without_call: tuple[str, ...]
+    lacking: Mapping[ClientRole, tuple[tuple[str, str], ...]]
     not_here: tuple[tuple[str, str], ...]
     claims: tuple[str, ...] = ()
-    without_group: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        lacking = ((name, why) for names, why in self._lacking for name in names)
-        return (*lacking, *self.not_here)
+        return (*chain.from_iterable(self.lacking.values()), *self.not_here)
+
+    @property
+    def without_call(self) -> tuple[str, ...]:
+        """Names of scenarios about producers that one of the clients cannot play."""
+        return tuple(name for name, _ in self.lacking.get(ClientRole.PRODUCER, ()))
+
+    @property
+    def without_group(self) -> tuple[str, ...]:
+        """Names of scenarios about consumers that one of the clients cannot play."""
+        return tuple(name for name, _ in self.lacking.get(ClientRole.CONSUMER, ()))
 
     @property
     def why_none(self) -> str:
         """Message for the user if no scenario is left."""
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
-        if lacking := [_shown(names, why) for names, why in self._lacking if names]:
-            return "; ".join((*lacking, *self.claims))
-        return "rocketdiff scenarios lists them"
-
-    @property
-    def _lacking(self) -> tuple[tuple[tuple[str, ...], str], ...]:
-        return (self.without_call, NO_CALL), (self.without_group, NO_GROUP)
+        lacking = tuple(chain.from_iterable(self.lacking.values()))
+        reasons = dict.fromkeys(why for _, why in lacking)
+        shown = [_shown([name for name, each in lacking if each == why], why) for why in reasons]
+        return "; ".join((*shown, *self.claims)) if shown else "rocketdiff scenarios lists them"
 
 
 def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> Choice:
@@ -88,14 +94,14 @@ def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> 
         if name in wanted.patterns:
             raise UsageError(f"a scenario for {subjects[0].protocol} clients", seen=name, hint=why)
     not_here = not_here | other
-    asked = {scenario.name: why_not_asked(scenario, subjects) for scenario in selected if scenario.name not in other}
-    possible = tuple(
-        scenario for scenario in selected if scenario.name not in not_here and asked.get(scenario.name) is None
-    )
-    without = {why: tuple(name for name, found in asked.items() if found == why) for why in (NO_CALL, NO_GROUP)}
-    return Choice(
-        possible, without[NO_CALL], tuple(not_here.items()), tuple(_claims(subjects)), without_group=without[NO_GROUP]
-    )
+    asked = [(each, why_not_asked(each, subjects)) for each in selected if each.name not in other]
+    lacking = {
+        role: tuple((each.name, why) for each, why in asked if why is not None and each.role is role)
+        for role in ClientRole
+    }
+    unable = {name for name, _ in chain.from_iterable(lacking.values())}
+    possible = tuple(each for each in selected if each.name not in {*not_here, *unable})
+    return Choice(possible, lacking, tuple(not_here.items()), tuple(_claims(subjects)))
 
 
 def _shown(names: Sequence[str], why: str) -> str:
@@ -109,7 +115,8 @@ def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
     for subject in subjects:
         if subject.kind is None:
             claimed = ", ".join(sorted(subject.capabilities)) or "nothing"
-            yield f"hello of {subject} claims {claimed}; kinds of send are {', '.join(SendKind)}"
+            roles = ", ".join(subject.roles)
+            yield f"hello of {subject} has the roles {roles} and claims {claimed}; kinds of send are {', '.join(SendKind)}"
 
 
 def require_usable(out: Path, master: str | None) -> None:
@@ -173,12 +180,11 @@ def _other_protocol(scenario: Scenario, subject: Subject) -> str | None:
 
 def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None:
     """Why the subjects cannot be compared in a scenario on any cluster; None if they can."""
-    can = all(_can_be_asked_of(subject, scenario) for subject in subjects)
-    return None if can else _NO_DEMAND[scenario.role]
-
-
-def _can_be_asked_of(subject: Subject, scenario: Scenario) -> bool:
-    return all(map(subject.offers, scenario.demands()))
+    unable = [(each, demand) for each in subjects for demand in scenario.demands() if not each.offers(demand)]
+    if not unable:
+        return None
+    reasons = dict.fromkeys(why for each, demand in unable if (why := each.why_not(demand)))
+    return f"{_NO_DEMAND[scenario.role]}: {'; '.join(reasons)}" if reasons else _NO_DEMAND[scenario.role]
 
 
 def why_not_here(scenario: Scenario, backend: Backend) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD, SubjectId, with_client
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.programs.builds import is_build, kept
 from rocketdiff.releases.programs.wrappers import unwrapped
 from rocketdiff.subjects.kind import Kind, LabHost
@@ -138,8 +139,9 @@ def _is_needed(spec: str, subject: Subject) -> bool:
 def _own(spec: str, command: ProgramCommand) -> Subject:
     hello = hello_of(spec, command)
     subject = id_of(hello, frozenset(KINDS))
-    capabilities, own_ms = frozenset(hello.capabilities), hello.attempt_timeout_ms
-    return Subject(subject, spec, OwnProgram(subject, command), None, capabilities, own_ms)
+    capabilities, roles = frozenset(hello.capabilities), hello.roles or (ClientRole.PRODUCER,)
+    own_ms = hello.attempt_timeout_ms
+    return Subject(subject, spec, OwnProgram(subject, command), None, capabilities, roles, own_ms)
 
 
 def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Subject:

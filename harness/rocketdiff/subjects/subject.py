@@ -9,17 +9,17 @@ from rocketdiff.core.demand import Demand
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.subjects.consuming.claims import is_group_claimed
+from rocketdiff.subjects.consuming.claims import unclaimed_of_group
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.own.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
-from rocketdiff.subjects.sending.claims import is_send_claimed
+from rocketdiff.subjects.sending.claims import unclaimed_of_send
 
-CLAIMED: Mapping[ClientRole, Callable[[Collection[str], Any], bool]] = {
-    ClientRole.PRODUCER: is_send_claimed,
-    ClientRole.CONSUMER: is_group_claimed,
+UNCLAIMED: Mapping[ClientRole, Callable[[Collection[str], Any], tuple[str, ...]]] = {
+    ClientRole.PRODUCER: unclaimed_of_send,
+    ClientRole.CONSUMER: unclaimed_of_group,
 }
-"""True if the capabilities of a hello include what is demanded."""
+"""What is demanded and the capabilities of a hello lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Subject:
     One subject of a run.
 
     id: every hello must report the same. spec: the text of ``--subject``; resolves to this subject again. kind: None for a
-    user's program. capabilities: from the hello of a user's program; empty for a bundled client, whose kind has them.
+    user's program. capabilities, roles: from the hello of a user's program; a bundled client's kind has them.
     attempt_timeout_ms: longest attempt of a client that ignores ``send_msg_timeout_ms``. label: the user's name for it in
     reports. ledger: declared divergences named by its subject file. rules_given: release whose rules apply to a program as
     baseline.
@@ -39,6 +39,7 @@ class Subject:
     program: SubjectProgram
     kind: Kind | None
     capabilities: frozenset[str] = frozenset()
+    roles: tuple[str, ...] = (ClientRole.PRODUCER,)
     attempt_timeout_ms: int | None = None
     label: str = ""
     ledger: Path | None = None
@@ -65,7 +66,16 @@ class Subject:
         """True if it has what is demanded; a program of the user has what its hello claims."""
         if self.kind is not None:
             return self.kind.has(self.id.release, demand)
-        return CLAIMED[demand.role](self.capabilities, demand)
+        return not self.why_not(demand)
+
+    def why_not(self, demand: Demand) -> str:
+        """Return which role or claim of a program's hello is missing, as a sentence; empty if none is, or for a bundled client."""
+        if self.kind is not None:
+            return ""
+        if demand.role not in self.roles:
+            return f"{self} is no {demand.role}, as hello has the roles {', '.join(self.roles)}"
+        missing = UNCLAIMED[demand.role](self.capabilities, demand)
+        return f"hello of {self} does not claim {', '.join(missing)}" if missing else ""
 
     def lacks(self, demands: Collection[str]) -> tuple[str, ...]:
         """Return the servers' demands (``core.security``) that it does not support."""

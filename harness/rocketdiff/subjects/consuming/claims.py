@@ -12,9 +12,9 @@ PROVES_SETTLED = (ALLOCATIONS, OWNED)
 """Without these records no group is proven to be settled, and a client without hooks would be accused of it."""
 
 
-def is_group_claimed(capabilities: Collection[str], demand: GroupDemand) -> bool:
-    """True if the capabilities include everything that a member needs."""
-    return {*demand.capabilities, *PROVES_SETTLED} <= set(capabilities)
+def unclaimed_of_group(capabilities: Collection[str], demand: GroupDemand) -> tuple[str, ...]:
+    """Return what a member needs and the capabilities lack, in order."""
+    return tuple(word for word in (*demand.capabilities, *PROVES_SETTLED) if word not in capabilities)
 
 
 def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:
@@ -22,8 +22,7 @@ def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:
     name = f"{hello.client}:{hello.version}"
     if ClientRole.CONSUMER not in (hello.roles or ()):
         return f"{name} cannot be a consumer: its hello has the roles {', '.join(hello.roles or ('producer',))}"
-    needed = (*GroupDemand.of(plan).capabilities, *PROVES_SETTLED)
-    missing = [word for word in needed if word not in hello.capabilities]
+    missing = unclaimed_of_group(hello.capabilities, GroupDemand.of(plan))
     if not missing:
         return ""
     claimed = ", ".join(hello.capabilities) or "nothing"

@@ -21,7 +21,7 @@ from rocketdiff.releases.programs.driver_builds import (
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.program import Launch, clean_environment
-from rocketdiff.subjects.sending.claims import is_send_claimed
+from rocketdiff.subjects.sending.claims import unclaimed_of_send
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _kind(client: OtherClient) -> Kind:
         built_driver(at_release(client, release), progress)
 
     def has_send(_release: str, demand: SendDemand) -> bool:
-        return is_send_claimed(capabilities_of(client), demand)
+        return not unclaimed_of_send(capabilities_of(client), demand)
 
     def security(_release: str) -> Collection[str]:
         return [claim for claim in capabilities_of(client) if claim in (ACL, TLS)]

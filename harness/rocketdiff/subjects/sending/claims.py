@@ -10,10 +10,10 @@ from rocketdiff.core.sends.plan import Plan, PlannedSend, SendMode
 from rocketdiff.subjects.claims import require_claim
 
 
-def is_send_claimed(capabilities: Collection[str], demand: SendDemand) -> bool:
-    """True if the capabilities include this kind of send in this mode; the synchronous mode needs no claim."""
-    is_mode = demand.mode is SendMode.SYNC or demand.mode.value in capabilities
-    return demand.kind.value in capabilities and is_mode
+def unclaimed_of_send(capabilities: Collection[str], demand: SendDemand) -> tuple[str, ...]:
+    """Return kind and mode of a send, as far as the capabilities lack them; the synchronous mode needs no claim."""
+    needed = (demand.kind.value, *([] if demand.mode is SendMode.SYNC else [demand.mode.value]))
+    return tuple(word for word in needed if word not in capabilities)
 
 
 def unclaimed(plan: Plan, hello: Hello) -> tuple[str, ...]:
