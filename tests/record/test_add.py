@@ -1,20 +1,17 @@
 """Each run is recorded once; damaged ones are quarantined, none replaces another."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.core.errors import TraceError, UsageError
-from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.record.commands import add, refusal, status
-from rocketdiff.record.ingest import NOT_KEPT, folders_of
+from rocketdiff.record.ingest import folders_of
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here
-from rocketdiff.traces.manifest import decode_manifest, stamped
 from tests.record.conftest import NewRun, spoil
 
 OLDER = Path(__file__).parents[1] / "older_run"
@@ -73,34 +70,6 @@ def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Rec
     (run / "attempts" / "01-candidate.parquet").rename(run / "attempts" / "02-candidate.parquet")
     assert len(add(place, [run], Here()).damaged) == 1
     assert status(place).runs == 0
-
-
-def test_a_run_about_consumers_goes_to_quarantine(place: RecordPlace, new_run: NewRun) -> None:
-    """The record has no tables of consumers, so that nothing of such a run could be judged there."""
-    run = new_run()
-    fields = json.loads((run / "run.json").read_bytes())
-    del fields["digest"]
-    fields["cases"][0]["role"] = "consumer"
-    (run / "run.json").write_bytes(stamped(fields))
-    (damaged,) = add(place, [run], Here()).damaged
-    assert damaged.expected == "a run with cases about producers (run-1)"
-
-
-def test_a_case_about_consumers_is_left_out_of_its_run(place: RecordPlace, new_run: NewRun) -> None:
-    """Of a run with cases of both roles the record keeps those about producers, and says what it left out."""
-    run = new_run()
-    fields = json.loads((run / "run.json").read_bytes())
-    del fields["digest"]
-    planned: dict[str, object] = {"status": "planned", "arms": {}, "origin_ns": None}
-    other = fields["cases"][0] | planned | {"number": 99, "name": "consuming/x/a~b", "scenario": "consuming/x"}
-    fields["cases"].append(other | {"role": "consumer"})
-    (run / "run.json").write_bytes(stamped(fields))
-    assert not add(place, [run], Here()).damaged
-    (row,) = look(place).rows(Kept.RUNS, ["manifest", "cases"]).to_pylist()
-    kept = decode_manifest(row["manifest"].encode(), where="the record")
-    assert row["cases"] == len(kept.cases) == len(fields["cases"]) - 1
-    assert {entry.role for entry in kept.cases} == {ClientRole.PRODUCER}
-    assert kept.left_out[-1] == ("consuming/x", NOT_KEPT)
 
 
 def test_a_run_of_a_schema_without_digests_is_added(place: RecordPlace) -> None:

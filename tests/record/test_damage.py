@@ -21,7 +21,9 @@ from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
 from rocketdiff.record.storage.tables import TRACES, Kept
 from rocketdiff.record.work import Here
+from tests.analysis.consuming.group_story import Story
 from tests.record.conftest import NewRun, quiet, spoil
+from tests.record.groups import write_group_run
 from tests.record.rows import all_rows, flipped, forget_digests
 
 Recorded = Callable[..., RecordPlace]
@@ -56,9 +58,12 @@ READERS: dict[Kept, Callable[[RecordPlace], object]] = {
 """A command that reads the table; the others are read on Spark alone."""
 
 
-def test_a_changed_bit_in_any_file_is_named_by_check_and_by_its_reader(recorded: Recorded, new_run: NewRun) -> None:
+def test_a_changed_bit_in_any_file_is_named_by_check_and_by_its_reader(
+    recorded: Recorded, new_run: NewRun, tmp_path: Path
+) -> None:
     """A bit changed in the rows or in a column's name of any table is one sentence with the file, and exit code 4."""
-    place = recorded(new_run("run-1", change=spoil))
+    groups = write_group_run(tmp_path / "groups", Story(pauses=((5_000, 3_000),)), run="run-2")
+    place = recorded(new_run("run-1", change=spoil), groups)
     rows, seen = all_rows(place), set()
     for file in (file for table in Kept if table is not Kept.BATCHES for file in look(place).files(table)):
         path, table = Path(place.url, file.table, file.path), Kept(file.table)
@@ -74,7 +79,7 @@ def test_a_changed_bit_in_any_file_is_named_by_check_and_by_its_reader(recorded:
         with pytest.raises(HarnessError, match=where):
             compact(place, Here(), keep_hours=0, print_line=quiet)
         path.write_bytes(content)
-    assert seen >= READERS.keys() - {Kept.SCHEDULED, Kept.ROUTES}
+    assert seen >= READERS.keys() - {Kept.SCHEDULED, Kept.ROUTES, Kept.WIRE}
     assert (check(place, Here()), all_rows(place)) == ([], rows)
 
 

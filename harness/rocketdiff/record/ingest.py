@@ -1,12 +1,12 @@
 """
-Verifies a run directory as before judging, and writes it into the record; only cases about consumers are left out.
+Verifies a run directory as before judging, and writes all of it into the record.
 
 A damaged, incomplete or foreign folder goes to quarantine with the reason; the others are added.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,13 +16,12 @@ import pyarrow as pa
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import HarnessError, TraceError, UsageError
 from rocketdiff.core.files import regular_bytes
-from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging.run_info import describe
 from rocketdiff.record.storage.batch import Batch
 from rocketdiff.record.storage.files import PartWriter, RecordPlace
 from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
-from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest, encode_manifest
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.reader import has_table, read_table, require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -82,7 +81,6 @@ def identify(path: Path) -> FoundRun:
     """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
         run = RunDirectory.open(path)
-        _require_about_producers(run)
         _require_sealed(run)
         return FoundRun(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
     except HarnessError as error:
@@ -131,28 +129,6 @@ def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> 
     return writer.close()
 
 
-NOT_KEPT = "it is about consumers, of which the record keeps no tables"
-"""Why a case of a run is left out of the record."""
-
-
-def _require_about_producers(run: RunDirectory) -> None:
-    others = [entry for entry in run.manifest.cases if entry.role is not ClientRole.PRODUCER]
-    if others and len(others) == len(run.manifest.cases):
-        hint = "leave it out; rocketdiff analyze RUN judges it"
-        raise TraceError(
-            f"a run with cases about producers ({run.run})",
-            seen=f"{others[0].name}, about a {others[0].role}",
-            hint=hint,
-        )
-
-
-def _kept(manifest: RunManifest) -> RunManifest:
-    """Return the description of what the record keeps of a run: its cases about producers; others are left out of it."""
-    mine = tuple(entry for entry in manifest.cases if entry.role is ClientRole.PRODUCER)
-    others = tuple((entry.scenario, NOT_KEPT) for entry in manifest.cases if entry.role is not ClientRole.PRODUCER)
-    return replace(manifest, cases=mine, left_out=(*manifest.left_out, *others)) if others else manifest
-
-
 def _require_sealed(run: RunDirectory) -> None:
     if not run.manifest.cases:
         raise TraceError(f"a run with cases ({run.run})", seen="none", hint="run it again")
@@ -187,7 +163,7 @@ def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
     require_whole(run)
     describe([run], took_s=0.0)
     parts: dict[Kept, list[pa.Table]] = {}
-    cases = [_case_rows(run, entry, parts) for entry in _kept(run.manifest).cases]
+    cases = [_case_rows(run, entry, parts) for entry in run.manifest.cases]
     rows = {kept: pa.concat_tables(some) for kept, some in parts.items()}
     return {Kept.CASES: pa.Table.from_pylist(cases, schema=COLUMNS[Kept.CASES])} | rows
 
@@ -228,8 +204,7 @@ def _case_row(run: RunDirectory, entry: CaseEntry) -> dict[str, object]:
 
 
 def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
-    manifest = _kept(run.manifest)
-    is_whole = manifest is run.manifest
+    manifest = run.manifest
     row = {
         "run": run.run,
         "digest": digest,
@@ -248,6 +223,6 @@ def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
         "trace_schema": manifest.schema,
         "cases": len(manifest.cases),
         "sends": sum(entry.sends_planned for entry in manifest.cases),
-        "manifest": (regular_bytes(run.path / MANIFEST) if is_whole else encode_manifest(manifest)).decode(),
+        "manifest": regular_bytes(run.path / MANIFEST).decode(),
     }
     return pa.Table.from_pylist([row], schema=COLUMNS[Kept.RUNS])

@@ -11,9 +11,8 @@ from enum import StrEnum
 import pyarrow as pa
 
 from rocketdiff.analysis.facts import ARROW_SCHEMA
-from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.schema import TableName
-from rocketdiff.traces.tables import TABLES, tables_of
+from rocketdiff.traces.tables import TABLES
 
 RECORD_VERSION = "1"
 """Version of tables and columns; a record of another version is refused."""
@@ -31,6 +30,18 @@ class Kept(StrEnum):
     FAULTS = "faults"
     STORED = "stored"
     SCHEDULED = "scheduled"
+    FED = "fed"
+    HELD = "held"
+    MEMBERS = "members"
+    CALLS = "calls"
+    DELIVERIES = "deliveries"
+    ALLOCATIONS = "allocations"
+    OWNED = "owned"
+    OFFSETS = "offsets"
+    COMMITTED = "committed"
+    LISTED = "listed"
+    RETURNED = "returned"
+    WIRE = "wire"
     QUARANTINE = "quarantine"
     JUDGED = "judged"
     SIGNATURES = "signatures"
@@ -45,8 +56,8 @@ class Kept(StrEnum):
 
 PARTITION = ("month", "batch")
 
-TRACES: dict[TableName, Kept] = {spec.name: Kept(spec.name.value) for spec in tables_of(ClientRole.PRODUCER)}
-"""The record's table for each table of a run; its questions are about sends, so it takes no cases about consumers."""
+TRACES: dict[TableName, Kept] = {name: Kept(name.value) for name in TABLES}
+"""The record's table for each table of a run; a record of an older release lacks some, which have no rows then."""
 
 SILVER = (Kept.SIGNATURES, Kept.DIFFERENCES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS, Kept.BARS)
 """Tables of facts, which ``judged`` counts."""
@@ -95,7 +106,7 @@ COLUMNS: dict[Kept, pa.Schema] = {
         files=_TEXT,
         digest=_TEXT,
     ),
-    # part: name of the files that hold the run's rows. manifest: run.json, unchanged if all cases are kept.
+    # part: name of the files that hold the run's rows. manifest: run.json, unchanged. sends: planned, of consumers those of the feeder.
     Kept.RUNS: _columns(
         run=_TEXT,
         digest=_TEXT,
