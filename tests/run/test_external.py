@@ -122,6 +122,20 @@ def test_a_dry_run_of_a_cluster_of_ours_has_the_same_lines(capsys: pytest.Captur
     assert "topic" not in reported
 
 
+def test_a_dry_run_has_the_topics_and_groups_of_consumers(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every topic and group that a case about consumers makes; retries are in a topic of all users, and left out."""
+    wanted = ["run", "--cluster", backend, "--suite", "consumers", "--dry-run"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    reported = capsys.readouterr().out
+    prefix = "rocketdiff-team-<run>-001"
+    assert f"topic {prefix}-fed<nn>: " in reported
+    assert f"group {prefix}-b<nn>, and -w0 to -w" in reported
+    assert f"group {prefix}-c<nn>, and -w0 to -w" in reported
+    assert "topic rocketdiff-team-<run>-001-baseline" not in reported
+    assert "left out: retries/to-the-dead-letters: delayed messages are in a topic shared by all users" in reported
+    assert "left out: ordered-group/suspended" not in reported
+
+
 def test_a_dry_run_has_the_events_of_members(capsys: pytest.CaptureFixture[str]) -> None:
     """By time, beside the faults."""
     scenario = ["--scenario", "groups/member-killed-and-paused", "--dry-run"]

@@ -54,7 +54,7 @@ class Backend(Protocol):
         """
         Return what this backend lacks for a scenario, and an alternative; None if it can run the scenario.
 
-        delayed: whether the scenario sends delayed messages.
+        delayed: whether the scenario sends delayed messages, or its group hands failed ones back, which brokers delay.
         """
         ...
 

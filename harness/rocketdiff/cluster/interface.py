@@ -109,6 +109,15 @@ class Cluster(Protocol):
         """
         ...
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether others use it too, so that only what bears the run's name is read."""
+        return False
+
+    def announce_group(self, name: str) -> None:  # noqa: ARG002 - a cluster of ours ends with all its groups
+        """Called before a group's first member is there, so that what brokers then make for it is undone."""
+        return
+
     def delete_topic(self, name: str) -> None:
         """Delete a topic from brokers and name servers. Idempotent."""
         ...

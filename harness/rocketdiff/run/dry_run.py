@@ -6,6 +6,7 @@ from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import fault_sentence
 from rocketdiff.report.words.signs import duration, plural
+from rocketdiff.run.case.consuming.names import LETTERS
 from rocketdiff.run.control_arm import FOLDER, control_cases
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice
@@ -13,6 +14,8 @@ from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned, count_planned
 
 _RUN = "<run>"
+_DRAWN = "<nn>"
+"""Part of a name that depends on the run."""
 
 
 def describe(request: RunRequest, cases: Sequence[Case], choice: Choice) -> Iterator[str]:
@@ -56,12 +59,17 @@ def _work(case: Case) -> str:
 
 
 def _case(prefix: str, case: Case, backend: Backend) -> Iterator[str]:
-    """prefix: the start of the topics' names."""
+    """prefix: the start of the names of topics and groups."""
     scenario = case.scenario
     yield f"  checks: {', '.join(checks_planned(scenario))}"
     if backend.is_shared:  # topics matter only on a cluster that outlives the run
-        for suffix in (*map(str, Arm), "warm"):
+        suffixes = (*map(str, Arm), "warm") if scenario.group is None else (f"fed{_DRAWN}", "warm", "feeder-warm")
+        for suffix in suffixes:
             yield f"  topic {prefix}-{suffix}: {scenario.queues_per_broker} queues on each of {', '.join(case.brokers)}"
+        if scenario.group is not None:
+            warm = f"and -w0 to -w{scenario.group.processes - 1} of its members' warm-up"
+            for letter in LETTERS.values():
+                yield f"  group {prefix}-{letter}{_DRAWN}, {warm}: subscription, offsets, %RETRY% and %DLQ% topics"
     for fault in scenario.faults:
         yield f"  fault: {fault_sentence(fault)}"
         yield from (f"    {line}" for line in backend.planned_commands(fault))

@@ -189,5 +189,6 @@ def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None
 
 def why_not_here(scenario: Scenario, backend: Backend) -> str | None:
     """What the backend lacks for a scenario; None if it can run it."""
-    topology, delayed = topology_named(scenario.topology), any(scenario.workload.delay_levels)
-    return backend.why_not(topology, scenario.faults, delayed=delayed)
+    returned = scenario.group is not None and scenario.group.returns_messages
+    delayed = returned or any(scenario.workload.delay_levels)
+    return backend.why_not(topology_named(scenario.topology), scenario.faults, delayed=delayed)

@@ -47,13 +47,16 @@ class OwnedNameServer(FakeNameServer):
 
 class OwnedBroker(FakeBroker):
     """
-    Silent while ``flag`` exists; registers topics. figures_refused: queries for runtime figures to refuse, as after a start.
+    Silent while ``flag`` exists; registers topics. groups: with its topics, where a member has registered.
+
+    figures_refused: queries for runtime figures to refuse, as after a start.
     """
 
     def __init__(self, name: str, flag: Path, name_server: OwnedNameServer) -> None:
         self.flag = flag
         self.name_server = name_server
         self.topics: dict[str, int] = {}
+        self.groups: set[str] = set()
         self.booted = "1000"
         self.figures_refused = 0
         super().__init__(name)
@@ -68,6 +71,10 @@ class OwnedBroker(FakeBroker):
             self._register(topic)
         if request.code == RequestCode.DELETE_TOPIC_IN_BROKER:
             self.topics.pop(topic, None)
+        if request.code == RequestCode.DELETE_SUBSCRIPTIONGROUP:
+            assert request.ext_fields["cleanOffset"] == request.ext_fields["removeOffset"] == "true"
+            self.groups.discard(request.ext_fields["groupName"])
+            return respond_to(request, ResponseCode.SUCCESS)
         if request.code == RequestCode.GET_BROKER_RUNTIME_INFO and self.figures_refused > 0:
             self.figures_refused -= 1
             return respond_to(request, ResponseCode.SYSTEM_ERROR, remark="java.util.NoSuchElementException")
@@ -78,6 +85,13 @@ class OwnedBroker(FakeBroker):
             body = f"brokerName={self.name}\nadminPassword=hidden\n".encode()
             return respond_to(request, ResponseCode.SUCCESS, body=body)
         return super().serve(request)
+
+    def join(self, group: str) -> None:
+        """A member registers, and one of its messages becomes a dead letter."""
+        self.groups.add(group)
+        for topic in (f"%RETRY%{group}", f"%DLQ%{group}"):
+            self.topics[topic] = 1
+            self._register(topic)
 
     def _register(self, topic: str) -> None:
         empty: dict[str, list[object]] = {"queueDatas": [], "brokerDatas": []}
@@ -110,6 +124,11 @@ class Owned:
     def topics(self) -> set[str]:
         """Topics left at any server."""
         return {topic for broker in self.brokers.values() for topic in broker.topics} | set(self.name_server.routes)
+
+    @property
+    def groups(self) -> set[str]:
+        """Groups left at any broker."""
+        return {group for broker in self.brokers.values() for group in broker.groups}
 
     def described(self, timeout_s: float = 5.0, **instead: str | None) -> DescribedCluster:
         """As in a cluster file. instead: other commands by verb, None for no command."""

@@ -48,6 +48,34 @@ def test_every_topic_is_gone_in_the_end(owned: Owned, home: Path) -> None:
     assert not list(home.iterdir())
 
 
+def test_every_group_is_gone_in_the_end_with_its_topics(owned: Owned, home: Path) -> None:
+    """The end deletes the run's groups with their retry and dead-letter topics, and no foreign ones."""
+    owned.brokers["mq-red"].join("billing")
+    before = owned.topics
+    with joined(owned) as cluster:
+        cluster.announce_group(f"{PREFIX}-g")
+        cluster.announce_group(f"{PREFIX}-g")
+        cluster.create_topic(f"%RETRY%{PREFIX}-g", 1)
+        for broker in owned.brokers.values():
+            broker.join(f"{PREFIX}-g")
+    assert (owned.groups, owned.topics) == ({"billing"}, before)
+    assert not list(home.iterdir())
+
+
+def test_a_group_without_the_prefix_or_of_somebody_else_is_refused(owned: Owned) -> None:
+    """An existing group, or one without the prefix, is refused, and so is a retry topic of a group that was not announced."""
+    theirs = f"{PREFIX}-theirs"
+    owned.brokers["mq-red"].join(theirs)
+    with joined(owned) as cluster:
+        with pytest.raises(UsageError, match=f"a group that begins with {PREFIX}-"):
+            cluster.announce_group("billing")
+        with pytest.raises(ClusterError, match=f"no topic %RETRY%{theirs} before this run creates it"):
+            cluster.announce_group(theirs)
+        with pytest.raises(UsageError, match=f"begins with {PREFIX}-"):
+            cluster.create_topic(f"%RETRY%{theirs}", 1)
+    assert owned.groups == {theirs}
+
+
 def test_a_topic_without_the_prefix_or_of_somebody_else_is_refused(owned: Owned) -> None:
     """An existing topic, or one without the prefix, is refused: the end would delete it."""
     owned.brokers["mq-red"].topics[f"{PREFIX}-theirs"] = 8

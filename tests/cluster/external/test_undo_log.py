@@ -10,6 +10,7 @@ import pytest
 from rocketdiff.cluster.external import undo_log
 from rocketdiff.cluster.external.cleanup import Guardian, clean
 from rocketdiff.cluster.external.undo_log import (
+    DeleteGroup,
     DeleteTopic,
     UndoLog,
     abandoned_logs,
@@ -24,6 +25,11 @@ from tests.cluster.external.owned import PREFIX, Owned, retry_at_once
 def topic(owned: Owned, name: str) -> DeleteTopic:
     brokers = tuple(broker.address for broker in owned.brokers.values())
     return DeleteTopic(name, brokers, (owned.name_server.address,))
+
+
+def group(owned: Owned, name: str) -> DeleteGroup:
+    brokers = tuple(broker.address for broker in owned.brokers.values())
+    return DeleteGroup(name, brokers, (owned.name_server.address,))
 
 
 def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) -> None:
@@ -112,6 +118,33 @@ def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
     assert output == ["no undo action is pending"]
 
 
+def test_clean_deletes_groups_and_keeps_foreign_ones(owned: Owned, home: Path) -> None:
+    """``clean`` deletes a killed run's group, its offsets and both its topics, also where a broker has none of them."""
+    for broker in owned.brokers.values():
+        broker.join(f"{PREFIX}-of-another-run")
+    owned.brokers["mq-red"].join(f"{PREFIX}-left")
+    leave_log(group(owned, f"{PREFIX}-left"))
+    output: list[str] = []
+    clean(output.append)
+    assert output == [f"cluster unit: group {PREFIX}-left: done"]
+    assert owned.groups == {f"{PREFIX}-of-another-run"}
+    assert owned.topics == {f"{prefix}{PREFIX}-of-another-run" for prefix in ("%RETRY%", "%DLQ%")}
+
+
+def test_a_group_that_a_broker_keeps_stays_pending(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group that one broker does not delete stays pending; it is gone from the other."""
+    retry_at_once(monkeypatch)
+    for broker in owned.brokers.values():
+        broker.join(f"{PREFIX}-left")
+    owned.brokers["mq-red"].refuse()
+    leave_log(group(owned, f"{PREFIX}-left"))
+    with pytest.raises(ClusterError, match=f"group {PREFIX}-left is left over: {owned.brokers['mq-red'].address}"):
+        clean(lambda _: None)
+    assert not owned.brokers["mq-blue"].groups
+    assert not owned.brokers["mq-blue"].topics
+    assert len(list(home.iterdir())) == 1
+
+
 def test_a_failed_undo_is_reported_and_stays_pending(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be undone is reported and stays pending; other servers are cleaned."""
     retry_at_once(monkeypatch)
@@ -136,18 +169,20 @@ def test_clean_leaves_a_living_run_alone(home: Path) -> None:
     died(log)
 
 
-def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics(owned: Owned, home: Path) -> None:
-    """After ``kill -9`` of a run its guardian resumes the broker and deletes topics."""
+def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics_and_groups(owned: Owned, home: Path) -> None:
+    """After ``kill -9`` of a run its guardian resumes the broker and deletes topics and groups."""
     flag = owned.brokers["mq-blue"].flag
     run = run_of(owned, home, owned.described())
     assert run.stdout is not None
     assert run.stdout.readline() == "paused\n"
     assert flag.exists()
     assert owned.topics
+    owned.brokers["mq-red"].join(f"{PREFIX}-g")
     run.kill()
     await_undone(run, home)
     assert not flag.exists()
     assert not owned.topics
+    assert not owned.groups
 
 
 def test_the_guardian_is_not_reached_by_signals_and_ends_when_it_is_let_go(home: Path) -> None:

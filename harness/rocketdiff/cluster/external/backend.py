@@ -102,7 +102,7 @@ class External:
 
     def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
         """
-        The cluster may lack a node or a command for a fault; delayed messages are not supported.
+        The cluster may lack a node or a command for a fault; delayed messages are not supported, nor retries of a group.
 
         Brokers keep delayed messages in a topic that all users share. To find a run's messages, those of all users would have
         to be read, and they would remain after their own topic is deleted.
@@ -150,8 +150,8 @@ class External:
         return (f"at {fault.at_s:g} s: {begin}", f"{until}: {end}")
 
     def ending(self) -> str:
-        topics = f"({self.topic_prefix}-…)"
-        return f"in the end: every paused or killed node is resumed or restarted, and the topics above {topics} are deleted"
+        names = f"({self.topic_prefix}-…)"
+        return f"in the end: every paused or killed node is resumed or restarted, and all topics and groups {names} are deleted"
 
     def fetch(self, _progress: ProgressListener | None = None) -> Self:
         """Ask the brokers for their release, after pending undo actions of earlier runs."""

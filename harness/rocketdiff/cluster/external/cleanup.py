@@ -1,5 +1,5 @@
 """
-Execution of the undo log: nodes are resumed or restarted, then topics are deleted.
+Execution of the undo log: nodes are resumed or restarted, then topics and groups are deleted.
 
 At the end of a run (``ExternalCluster.close``), after a killed run by its guardian process, at the next start on the cluster
 (``connect``), and by ``rocketdiff cluster clean``.
@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from rocketdiff.cluster.external.described import OwnersCommand, Verb
 from rocketdiff.cluster.external.owners_commands import CommandResult, run_command
 from rocketdiff.cluster.external.undo_log import (
     ActionStarted,
+    DeleteGroup,
     DeleteTopic,
     RestoreNode,
     UndoEntry,
@@ -33,6 +34,7 @@ from rocketdiff.cluster.external.undo_log import (
     unreadable_log,
 )
 from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.operations.groups import delete_subscription_group
 from rocketdiff.cluster.security_file import security_in
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.process.child import python_environment
@@ -64,6 +66,8 @@ def undo_all(log: UndoLog, on_command: CommandListener = lambda *_: None) -> tup
         for entry in log.pending:
             if isinstance(entry, DeleteTopic):
                 problem = delete_everywhere(entry, channels, unreachable)
+            elif isinstance(entry, DeleteGroup):
+                problem = delete_group(entry, channels, unreachable)
             else:
                 problem = _restore(entry, on_command, unreachable, log.unfinished_action(entry))
             if problem is None:
@@ -79,8 +83,29 @@ def delete_everywhere(entry: DeleteTopic, channels: Channels, unreachable: set[s
 
     unreachable: addresses that did not answer before and are skipped; others that do not answer are added.
     """
+    deletions = ((admin.delete_topic, entry.brokers), (admin.forget_topic, entry.name_servers))
+    return _deleted(entry, deletions, channels, unreachable)
+
+
+def delete_group(entry: DeleteGroup, channels: Channels, unreachable: set[str]) -> str | None:
+    """
+    As delete_everywhere, for a group with its offsets and topics.
+
+    The group goes first: a broker makes its retry topic when a member registers, and no member is there any more.
+    """
+    problems = [_deleted(entry, ((delete_subscription_group, entry.brokers),), channels, unreachable)]
+    problems += (delete_everywhere(topic, channels, unreachable) for topic in entry.topics)
+    return "; ".join(filter(None, problems)) or None
+
+
+def _deleted(
+    entry: DeleteTopic | DeleteGroup,
+    deletions: Iterable[tuple[Callable[[Channels, str, str], object], Iterable[str]]],
+    channels: Channels,
+    unreachable: set[str],
+) -> str | None:
     problems = []
-    for delete, addresses in ((admin.delete_topic, entry.brokers), (admin.forget_topic, entry.name_servers)):
+    for delete, addresses in deletions:
         for address in addresses:
             if address in unreachable:
                 problems.append(f"{address} as above")
@@ -91,7 +116,7 @@ def delete_everywhere(entry: DeleteTopic, channels: Channels, unreachable: set[s
                 problems.append(f"{address}: {error}")
                 if isinstance(error, RemotingException):  # other errors are answers
                     unreachable.add(address)
-    return f"topic {entry.name} is left over: {'; '.join(problems)}" if problems else None
+    return f"{entry.key} is left over: {'; '.join(problems)}" if problems else None
 
 
 def _restore(

@@ -1,7 +1,7 @@
 """
-An existing cluster as a Cluster: only topics with its prefix are created, and only the owner's commands are run.
+An existing cluster as a Cluster: only topics and groups with its prefix are created, and only the owner's commands are run.
 
-Every topic and action is in the undo log first (``undo_log``). The state of a node is its state command's report; without the
+Every topic, group and action is in the undo log first (``undo_log``). The state of a node is its state command's report; without the
 command it is the state after our last action, and the probe of ``faults`` is the only proof.
 """
 
@@ -17,9 +17,10 @@ from rocketdiff.cluster.external.actions import CommandLog, NodeActions
 from rocketdiff.cluster.external.cleanup import Guardian, delete_everywhere, undo_all
 from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, NamedTopology, Verb
 from rocketdiff.cluster.external.inspect import BrokerInfo, boot_time, remedy_for
-from rocketdiff.cluster.external.undo_log import DeleteTopic, RestoreNode, UndoLog
+from rocketdiff.cluster.external.undo_log import DeleteGroup, DeleteTopic, RestoreNode, UndoLog
 from rocketdiff.cluster.interface import TO_MOVE, Cluster, Node, NodeState, Span, node_named, nodes_of
 from rocketdiff.cluster.operations import admin, topics
+from rocketdiff.core.consuming.watched import RETRY_PREFIX
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketdiff.core.tables.topology import NodeKind
 from rocketmq_reference.remoting.errors import MQBrokerException
@@ -51,6 +52,7 @@ class ExternalCluster(Cluster):
         self._actions = NodeActions(inspected.described, undo_log, self._log)
         self._boot_times = {name: broker.booted for name, broker in inspected.brokers.items()}
         self._topics: dict[str, dict[str, int]] = {}
+        self._groups: set[str] = set()
         self._closing = threading.Lock()
         self._is_closed = False
 
@@ -105,11 +107,12 @@ class ExternalCluster(Cluster):
         return self._inspected.described.topic_prefix
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
-        """Refuses a name without the prefix, and an existing topic."""
-        if not name.startswith(f"{self.topic_prefix}-"):
-            raise UsageError(f"a topic that begins with {self.topic_prefix}-", seen=name)
+        """Refuses a name without the prefix that is no retry topic of an announced group, and an existing topic."""
+        is_of_group = name.removeprefix(RETRY_PREFIX) in self._groups
+        if not is_of_group:
+            self._require_prefix("topic", name)
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
-        if name not in self._topics:
+        if name not in self._topics and not is_of_group:
             self._require_new(name)
             self._undo_log.record(self._undo_entry(name))
         servers, brokers = self._all_name_servers, self.brokers
@@ -118,6 +121,19 @@ class ExternalCluster(Cluster):
         except ClusterError as error:
             raise self._not_created(name, error) from error
         self._topics[name] = wanted
+
+    @property
+    def is_shared(self) -> bool:
+        return True
+
+    def announce_group(self, name: str) -> None:
+        """Refuses a name without the prefix, and an existing group, which has a retry topic."""
+        self._require_prefix("group", name)
+        if name not in self._groups:
+            self._require_new(RETRY_PREFIX + name)
+            entry = self._undo_entry(name)
+            self._undo_log.record(DeleteGroup(entry.name, entry.brokers, entry.name_servers))
+            self._groups.add(name)
 
     def delete_topic(self, name: str) -> None:
         """Does nothing for a topic that this run has not created."""
@@ -280,6 +296,10 @@ class ExternalCluster(Cluster):
     def _undo_entry(self, name: str) -> DeleteTopic:
         brokers = tuple(node.address for node in self.brokers)
         return DeleteTopic(name, brokers, self._inspected.described.name_server_addresses)
+
+    def _require_prefix(self, kind: str, name: str) -> None:
+        if not name.startswith(f"{self.topic_prefix}-"):
+            raise UsageError(f"a {kind} that begins with {self.topic_prefix}-", seen=name)
 
     def _require_new(self, name: str) -> None:
         """An existing topic has another owner, and would be deleted at the end."""

@@ -1,5 +1,5 @@
 """
-Write-ahead log of undo actions on an existing cluster: topics to delete, nodes to resume or restart.
+Write-ahead log of undo actions on an existing cluster: groups and topics to delete, nodes to resume or restart.
 
 An entry is fsynced before its action, and marked as done after the undo. Each run has one file in the cache folder and locks it
 for its lifetime; the kernel releases the lock of a killed run, so that its log is recognized. Entries hold addresses and
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from rocketdiff.core.consuming.watched import DEAD_PREFIX, RETRY_PREFIX
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.releases.cache import cache_dir
@@ -35,6 +36,28 @@ class DeleteTopic(msgspec.Struct, frozen=True, tag="topic"):
     @property
     def key(self) -> str:
         return f"topic {self.name}"
+
+
+class DeleteGroup(msgspec.Struct, frozen=True, tag="group"):
+    """
+    A group of consumers of the run, to be deleted at these brokers with its offsets.
+
+    The topics that brokers make for it are deleted there, and then at these name servers.
+    """
+
+    name: str
+    brokers: tuple[str, ...]
+    name_servers: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"group {self.name}"
+
+    @property
+    def topics(self) -> tuple[DeleteTopic, ...]:
+        """Those of failed messages and of dead letters."""
+        names = (prefix + self.name for prefix in (RETRY_PREFIX, DEAD_PREFIX))
+        return tuple(DeleteTopic(name, self.brokers, self.name_servers) for name in names)
 
 
 class RestoreNode(msgspec.Struct, frozen=True, tag="action"):
@@ -97,7 +120,7 @@ class LoggedRun(msgspec.Struct, frozen=True, tag="owner"):
     security_file: str = ""
 
 
-UndoEntry = DeleteTopic | RestoreNode
+UndoEntry = DeleteTopic | DeleteGroup | RestoreNode
 Line = LoggedRun | UndoEntry | ActionStarted | ActionSucceeded | Undone
 
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
@@ -106,7 +129,7 @@ _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 _CUT_OFF = "Input data was truncated"
 """msgspec's message for an incomplete line. Zeros after a power failure and other damage give other messages."""
 
-_LINE = msgspec.json.Decoder(LoggedRun | DeleteTopic | RestoreNode | ActionStarted | ActionSucceeded | Undone)
+_LINE = msgspec.json.Decoder(Line)
 
 
 class UndoLog:
@@ -158,10 +181,10 @@ class UndoLog:
 
     @property
     def pending(self) -> tuple[UndoEntry, ...]:
-        """Entries not undone yet: nodes before topics, because a paused broker deletes nothing."""
+        """Entries not undone yet: nodes first, because a paused broker deletes nothing."""
         with self._lock:
             entries = tuple(self._pending.values())
-        return tuple(sorted(entries, key=lambda entry: isinstance(entry, DeleteTopic)))
+        return tuple(sorted(entries, key=lambda entry: not isinstance(entry, RestoreNode)))
 
     def record(self, entry: UndoEntry) -> None:
         """Write an entry before its action; return when it would survive a crash of the machine."""

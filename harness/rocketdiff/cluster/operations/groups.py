@@ -1,10 +1,10 @@
-"""Questions to a broker about a consumer group: the ids of its members, its offsets."""
+"""Questions to a broker about a consumer group: the ids of its members, its offsets. Its end."""
 
 from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
 from rocketmq_reference.host.channels import Channels
-from rocketmq_reference.remoting import consuming
-from rocketmq_reference.remoting.codes import ResponseCode
-from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.remoting import answers, consuming
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.frames import Command, Serialization
 
 
 def member_ids(
@@ -33,3 +33,15 @@ def committed_offset(
     broker, place = address
     command = consuming.query_offset(group, topic, broker, queue_id, serialization=Serialization.JSON)
     return consuming.parse_committed(channels.invoke(place, command, timeout_ms))
+
+
+def delete_subscription_group(channels: Channels, broker_address: str, group: str) -> None:
+    """
+    Delete a subscription group and its offsets on one broker; its topics stay. Idempotent. Raises ADMIN_ERRORS.
+
+    The offsets' field is removeOffset up to 4.9.x, cleanOffset from 5.0.0; brokers before 4.7 drop offsets by themselves, of
+    topics without a member.
+    """
+    fields = {"groupName": group, "removeOffset": "true", "cleanOffset": "true"}
+    command = Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, fields)
+    answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)

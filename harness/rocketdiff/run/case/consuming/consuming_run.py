@@ -87,7 +87,11 @@ class ConsumingRun:
         cluster, names = self._run.cluster, self.names
         for topic in (names.fed, names.warm, names.feeder_warm):
             cluster.create_topic(topic, names.queues)
+        for member in self.members:
+            if member.arm is not None:
+                cluster.announce_group(names.warm_group(member.arm, member.number or 0))
         for topics in names.groups.values():
+            cluster.announce_group(topics.group)
             cluster.create_topic(topics.retry, 1)
         with channels_to(security_of(cluster)) as channels:
             for number in range(WARM_MESSAGES):

@@ -14,7 +14,7 @@ _BUCKETS = 16
 _TRIES = 100
 """One topic in sixteen is in the last bucket, and no group's retry topic comes after it."""
 
-_LETTERS = {Arm.BASELINE: "b", Arm.CANDIDATE: "c"}
+LETTERS = {Arm.BASELINE: "b", Arm.CANDIDATE: "c"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class CaseNames:
 
     def instance(self, arm: Arm, member: int) -> str:
         """Of equal length in a group, so that ids are sorted as numbers are."""
-        return f"{self.prefix}-{_LETTERS[arm]}-m{member}"
+        return f"{self.prefix}-{LETTERS[arm]}-m{member}"
 
     def warm_group(self, arm: Arm, member: int) -> str:
         """Each member's own, so that each gets all warm messages."""
@@ -70,7 +70,7 @@ def _drawn(prefix: str) -> tuple[str, Mapping[Arm, GroupTopics]]:
     """
     for number in range(_TRIES):
         fed = f"{prefix}-fed{number:02d}"
-        groups = {arm: group for arm, letter in _LETTERS.items() if (group := _group(prefix, letter, fed)) is not None}
+        groups = {arm: group for arm, letter in LETTERS.items() if (group := _group(prefix, letter, fed)) is not None}
         if len(groups) == len(Arm):
             return fed, groups
     raise AssertionError(f"no topic of {prefix} comes before the retry topics of {_TRIES} groups")

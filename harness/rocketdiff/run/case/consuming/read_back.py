@@ -58,10 +58,14 @@ class ReturnedRow:
 
 
 def returned_rows(cluster: Cluster, topics: GroupTopics, body_bytes: BodyBytes) -> Iterator[ReturnedRow]:
-    """Yield the copies of a group's failed messages, wherever they are. Raises ClusterError."""
+    """
+    Yield the copies of a group's failed messages, wherever they are. Raises ClusterError.
+
+    A cluster of others is not searched for those that still wait, among the delayed messages of all its users.
+    """
     for place, topic in ((RETRY, topics.retry), (DEAD, topics.dead)):
         for row in read_stored(cluster, topic, body_bytes, sent_to=topics.fed):
             yield ReturnedRow.of(place, row)
-    for row in read_scheduled(cluster, topics.fed, body_bytes):
+    for row in () if cluster.is_shared else read_scheduled(cluster, topics.fed, body_bytes):
         if json.loads(row.properties).get(_REAL_TOPIC) in (topics.retry, topics.dead):
             yield ReturnedRow.of(WAITING, row)
