@@ -64,11 +64,12 @@ def subject_check(
 def subject_init(
     language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="java, go, node, rust or python.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
+    role: Annotated[str, typer.Option(metavar="ROLE", help="producer, or consumer (java and python).")] = "producer",
 ) -> int:
     """Write a starter driver that passes `subject check`; then replace the client that it drives with yours."""
     from rocketdiff.subjects.own.skeletons import write_skeleton
 
-    skeleton = write_skeleton(language, folder)
+    skeleton = write_skeleton(language, folder, role)
     typer.echo(f"{folder / skeleton.program}: put your client in, and a name of its own into hello. Then:\n")
     for command in (f"cd {shlex.quote(str(folder))}", *skeleton.build):
         typer.echo(f"  {command}")
