@@ -14,6 +14,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import ClientProtocol
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.driver_builds import (
@@ -25,8 +26,9 @@ from rocketdiff.releases.programs.driver_builds import (
     releases_of,
     rust_target,
 )
-from rocketdiff.run.subject_check.check import CheckFinding, check_subject
-from rocketdiff.subjects.own.skeletons import SKELETONS, write_skeleton
+from rocketdiff.run.subject_check.check import check_subject
+from rocketdiff.run.subject_check.finding import CheckFinding
+from rocketdiff.subjects.own.skeletons import CONSUMER_SKELETONS, SKELETONS, write_skeleton
 from rocketdiff.subjects.registry import resolved
 from tests.live import BUILD_VARIABLE, READY_S
 from tests.protocol.published import require_record
@@ -66,7 +68,7 @@ def test_a_sound_program_has_no_problem(one_master: Cluster, tmp_path: Path) -> 
     assert [finding for finding in findings if finding.problem] == []
     tried = " ".join(finding.tried for finding in findings)
     assert "messages lack" not in tried
-    assert "consumers are not claimed (concurrent, clustering): scenarios about them are left out" in tried
+    assert "hello has no role consumer: scenarios about consumers are left out" in tried
     tries = "plain queue selector batch async oneway clock stop attempts routes paused"
     assert [what for what in tries.split() if what not in tried] == []
 
@@ -156,6 +158,22 @@ BUILDS: dict[str, Callable[[Path], str]] = {
 
 
 @pytest.mark.usefixtures("time_to_stop")
+@pytest.mark.parametrize("language", CONSUMER_SKELETONS)
+def test_a_skeleton_of_a_consumer_passes_as_it_is(
+    language: str, one_master: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A member of a group is tried as such, and nothing else."""
+    folder = tmp_path / "driver"
+    write_skeleton(language, folder, ClientRole.CONSUMER)
+    spec = BUILDS[language](folder)
+    monkeypatch.chdir(folder)
+    findings = list(check_subject(resolved(spec), one_master, tmp_path))
+    assert [finding for finding in findings if finding.problem] == []
+    assert "hello has no role producer: scenarios about producers are left out" in findings[0].tried
+    assert len(findings) == 11
+
+
+@pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize("language", SKELETONS)
 def test_a_skeleton_passes_as_it_is(
     language: str, one_master: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +204,10 @@ ONE_CALL = tuple(f"--without={call}" for call in ("queue", "selector", "batch", 
         (("--without", "attempts"), "protocol.not-claimed"),
         (("--without", "plain"), "hello claims no kind of send"),
         (("--without", "routes"), "hello claims attempts and no routes"),
+        (
+            ("--role=consumer", "--without=owned"),
+            "no scenario about consumers can be played: hello of acme:1.0 does not claim owned",
+        ),
     ],
 )
 def test_a_false_report_is_one_sentence(

@@ -62,6 +62,10 @@ class Subject:
             return self.kind.protocol
         return ClientProtocol.GRPC if ClientProtocol.GRPC in self.capabilities else ClientProtocol.REMOTING
 
+    def acts_as(self, role: ClientRole) -> bool:
+        """True if it has the role, with whatever claims."""
+        return role in self.roles if self.kind is None else role in self.kind.offers
+
     def offers(self, demand: Demand) -> bool:
         """True if it has what is demanded; a program of the user has what its hello claims."""
         if self.kind is not None:

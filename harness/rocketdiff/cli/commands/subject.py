@@ -28,7 +28,7 @@ def subject_check(
     server: ServerOption = DEFAULT_RELEASE,
     security: MadeSecurityOption = None,
 ) -> int:
-    """Try each call that a client claims on a cluster of one broker, and print what is wrong; exit code 1 if anything is."""
+    """Try each call and kind of group that a client claims on one broker, and print what is wrong; exit code 1 if anything is."""
     from rocketdiff.cluster.start import backend_named, start_cluster
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.selection import require_security

@@ -1,7 +1,8 @@
 """
 Checks a subject against the protocol, without another client.
 
-Each claimed call is tried twenty times on one broker, and one call again while the broker is paused.
+Each claimed call is tried twenty times on one broker, and one call again while the broker is paused; a consumer as the only member
+of a group (``member``).
 """
 
 import json
@@ -15,6 +16,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import StoredRow, read_stored
 from rocketdiff.core.arm import CANDIDATE
+from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
 from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.sending import (
@@ -31,21 +33,20 @@ from rocketdiff.core.sends.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.sends.outcome import ErrorWord, Reason, reason_of
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import ClientProtocol
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.text.quoted import shown
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.run.subject_check.finding import CheckFinding
+from rocketdiff.run.subject_check.member import check_member, offered_trials
 from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
 from rocketdiff.scenario.stretch import TIMES
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.subject import Subject
 from rocketdiff.subjects.subject_process import SubjectProcess
 
-GROUP_LEAST = ("concurrent", "clustering")
-"""Capabilities of every scenario about consumers that is no wider."""
-
-NO_MEMBER = f"consumers are not claimed ({', '.join(GROUP_LEAST)}): scenarios about them are left out"
-TRIED_BY_RUN = "consumers are claimed; a group is not tried here: rocketdiff run --suite consumers"
+NO_MEMBER = "hello has no role consumer: scenarios about consumers are left out"
 
 SENDS = 20
 STALLED = "protocol.stalled"
@@ -58,14 +59,6 @@ _PAUSE_S = 1.5
 _PAUSED_TIMEOUT_MS = 500
 _CLOCK_TOLERANCE_NS = 2 * NS_PER_MS
 """Some runtimes round their clock to whole milliseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFinding:
-    """What was tried, and what is wrong with it (empty if nothing is)."""
-
-    tried: str
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +108,25 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             is_first = False
     if offered:
         yield from _paused(subject, cluster, folder, *offered[0])
+    yield from check_member(subject, cluster, folder)
 
 
 def _claims(subject: Subject, *, offers_sends: bool) -> Iterator[CheckFinding]:
     """What hello claims, by role, and what it claims that is unknown."""
-    is_member = subject.offers(GroupDemand(GROUP_LEAST))
-    if not offers_sends and not is_member:
+    if not subject.acts_as(ClientRole.PRODUCER):
+        yield CheckFinding("hello has no role producer: scenarios about producers are left out")
+    elif not offers_sends:
         yield CheckFinding(
             "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
         )
-    elif not offers_sends:
-        yield CheckFinding("no kind of send is claimed: scenarios about producers are left out")
-    yield CheckFinding(TRIED_BY_RUN if is_member else NO_MEMBER)
+    if not subject.acts_as(ClientRole.CONSUMER):
+        yield CheckFinding(NO_MEMBER)
+    elif not offered_trials(subject):
+        lack = subject.why_not(GroupDemand((ListenerKind.CONCURRENT, MessageModel.CLUSTERING)))
+        yield CheckFinding("a group", f"no scenario about consumers can be played: {lack}")
+    strange = [role for role in subject.roles if role not in set(ClientRole)]
+    if strange:
+        yield CheckFinding(f"hello has the roles {', '.join(strange)}, which protocol {PROTOCOL} does not know")
     unknown = unknown_claims(sorted(subject.capabilities))
     if unknown:
         yield CheckFinding(
