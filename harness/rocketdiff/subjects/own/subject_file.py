@@ -6,7 +6,7 @@ Rules that span fields are not in the schema: exactly one of ``command`` and ``j
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -27,8 +27,20 @@ LABEL = r"[A-Za-z][A-Za-z0-9._-]{0,39}"
 Text = Annotated[str, Field(min_length=1)]
 Release = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.]+)?$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-Call = Literal["plain", "queue", "selector", "batch", "group", "async", "oneway"]
-"""Kinds of send, and modes except the synchronous one."""
+Call = Literal[
+    "plain",
+    "queue",
+    "selector",
+    "batch",
+    "group",
+    "async",
+    "oneway",
+    "concurrent",
+    "orderly",
+    "clustering",
+    "broadcasting",
+]
+"""Kinds of send, and modes except the synchronous one; listeners and message models."""
 
 
 class JavaPart(Part):
@@ -72,7 +84,7 @@ WORDS = Words(
         "java": "one of jar, folder, class_path and coordinates, and base",
         "environment": "values by the name of a variable, numbers in quotes",
         "attempt_timeout_ms": f"milliseconds, a whole number from 1 to {LONGEST_ATTEMPT_MS:,}",
-        "unsupported": "a list of plain, queue, selector, batch, group, async, oneway",
+        "unsupported": f"a list of {', '.join(get_args(Call))}",
         "ledger": "the path of a ledger file",
         "rules": "a published release, in quotes where it could be a number",
         "base": "a published release, in quotes where it could be a number",
