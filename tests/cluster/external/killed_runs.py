@@ -27,8 +27,6 @@ inspect.SLOWEST_ANSWER_MS = 10_000.0
 described = pickle.loads(file.read_bytes())
 cluster = connect.connect(described, topology_named("two-masters"), home / "run")
 cluster.create_topic(described.topic_prefix + "-t", 4)
-cluster.announce_group(described.topic_prefix + "-g")
-cluster.create_topic("%RETRY%" + described.topic_prefix + "-g", 1)
 cluster.pause("mq-blue")
 print("paused", flush=True)
 time.sleep(600)

@@ -47,9 +47,10 @@ class OwnedNameServer(FakeNameServer):
 
 class OwnedBroker(FakeBroker):
     """
-    Silent while ``flag`` exists; registers topics. groups: with its topics, where a member has registered.
+    Silent while ``flag`` exists; registers topics. groups: in which a member has registered.
 
-    figures_refused: queries for runtime figures to refuse, as after a start.
+    held: groups of which it holds a pull, which makes a deleted group again. figures_refused: queries for runtime figures to
+    refuse, as after a start.
     """
 
     def __init__(self, name: str, flag: Path, name_server: OwnedNameServer) -> None:
@@ -57,6 +58,7 @@ class OwnedBroker(FakeBroker):
         self.name_server = name_server
         self.topics: dict[str, int] = {}
         self.groups: set[str] = set()
+        self.held: set[str] = set()
         self.booted = "1000"
         self.figures_refused = 0
         super().__init__(name)
@@ -73,7 +75,11 @@ class OwnedBroker(FakeBroker):
             self.topics.pop(topic, None)
         if request.code == RequestCode.DELETE_SUBSCRIPTIONGROUP:
             assert request.ext_fields["cleanOffset"] == request.ext_fields["removeOffset"] == "true"
-            self.groups.discard(request.ext_fields["groupName"])
+            group = request.ext_fields["groupName"]
+            if group in self.held:
+                self.held.discard(group)
+            else:
+                self.groups.discard(group)
             return respond_to(request, ResponseCode.SUCCESS)
         if request.code == RequestCode.GET_BROKER_RUNTIME_INFO and self.figures_refused > 0:
             self.figures_refused -= 1

@@ -49,7 +49,7 @@ def test_every_topic_is_gone_in_the_end(owned: Owned, home: Path) -> None:
 
 
 def test_every_group_is_gone_in_the_end_with_its_topics(owned: Owned, home: Path) -> None:
-    """The end deletes the run's groups with their retry and dead-letter topics, and no foreign ones."""
+    """The end deletes the run's groups, again after a held pull, with their retry and dead-letter topics, and no foreign ones."""
     owned.brokers["mq-red"].join("billing")
     before = owned.topics
     with joined(owned) as cluster:
@@ -58,6 +58,7 @@ def test_every_group_is_gone_in_the_end_with_its_topics(owned: Owned, home: Path
         cluster.create_topic(f"%RETRY%{PREFIX}-g", 1)
         for broker in owned.brokers.values():
             broker.join(f"{PREFIX}-g")
+            broker.held.add(f"{PREFIX}-g")
     assert (owned.groups, owned.topics) == ({"billing"}, before)
     assert not list(home.iterdir())
 
@@ -113,6 +114,21 @@ def test_a_failed_state_command_gives_no_state(owned: Owned) -> None:
         cluster.kill("mq-red")
     cluster.close()
     assert not owned.brokers["mq-red"].flag.exists()
+
+
+def test_groups_of_a_killed_run_are_deleted_before_queries(owned: Owned, home: Path) -> None:
+    """The next start takes away the groups of a killed run, also those whose members were never there."""
+    cluster = joined(owned)
+    for name in ("seen", "never-there"):
+        cluster.announce_group(f"{PREFIX}-{name}")
+    owned.brokers["mq-blue"].join(f"{PREFIX}-seen")
+    cluster._undo_log._file.close()  # as the kernel does for a killed run; its guardian was killed too
+    cluster._guardian.close()
+    cluster._channels.close()
+    assert len(list(home.iterdir())) == 1
+    connect.clean_and_inspect(owned.described())
+    assert (owned.groups, owned.topics) == (set(), set())
+    assert not list(home.iterdir())
 
 
 def test_a_broker_left_paused_is_resumed_before_queries(owned: Owned) -> None:
