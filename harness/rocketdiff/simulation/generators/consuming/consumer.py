@@ -9,6 +9,8 @@ _OTHERS = ("A", "zz", "own ")
 _OWN = "own"
 _MS = (1, 500, 1_000, 1_500, 3_000, 5_000, 10_000, 15_000, 20_000, 31_000)
 _MOST_QUEUES = 2
+_ASKED = ("query", "max", "pull", "pull", "back")
+_CODES = ("SYSTEM_ERROR", "SYSTEM_BUSY", "FLOW_CONTROL", "SUBSCRIPTION_NOT_EXIST")
 
 Step = dict[str, Any]
 
@@ -32,8 +34,15 @@ class Membership:
                     steps.append({"do": "offset", "broker": name, "queue": queue, "offset": offset})
         steps += [self.store() for _ in range(rng.between(0, 2))]
         rules = [{"every": rng.between(1, 5), "offset": 0, "tries": rng.between(1, 3)}] if rng.chance(0.4) else []
-        steps.append({"do": "consumer", "rules": rules})
-        weights = {self.store: 5, self.members: 2, self.fault: rng.pick((0, 1, 3)), self.dump: 1}
+        steps += [self.refuse()] if rng.chance(0.2) else []
+        steps.append({"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1)})
+        weights = {
+            self.store: 5,
+            self.members: 2,
+            self.fault: rng.pick((0, 1, 3)),
+            self.refuse: rng.pick((0, 1)),
+            self.dump: 1,
+        }
         for _ in range(rng.between(3, 7)):
             steps += [rng.weighted(weights)() for _ in range(rng.between(0, 3))]
             steps.append({"do": "rounds", "ms": rng.number(_MS, 35_000)})
@@ -58,6 +67,12 @@ class Membership:
             fault, self.down[broker] = self.rng.pick((("pause", "resume"), ("kill", "restart")))
             return {"do": fault, "broker": broker}
         return {"do": end, "broker": broker}
+
+    def refuse(self) -> Step:
+        """Let a broker refuse a kind of request, or answer it again."""
+        rng = self.rng
+        code = rng.pick(_CODES) if rng.chance(0.6) else None
+        return {"do": "refuse", "broker": rng.pick(self.names), "asked": rng.pick(_ASKED), "code": code}
 
     def dump(self) -> Step:
         return {"do": "dump", "parts": ["owned"]}

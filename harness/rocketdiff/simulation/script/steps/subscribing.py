@@ -1,6 +1,7 @@
 """The steps of a whole push consumer: its start and its end, what is stored for it, and how its listener ends."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,10 +21,15 @@ class ListenerRule:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Starts the consumer with a concurrent listener: prints whether its start failed. Without a rule every message succeeds."""
+    """
+    Starts the consumer with a concurrent listener: prints whether its start failed. Without a rule every message succeeds.
+
+    unknown_topic: subscribes also to a topic that no name server knows.
+    """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
     rules: Annotated[tuple[ListenerRule, ...], Field(max_length=100)] = ()
+    unknown_topic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,35 @@ class Store:
     bytes: Bytes = 1
 
 
-SubscribingStep = Join | Leave | Store
+class Asked(StrEnum):
+    """Requests of a member that a broker can refuse."""
 
-SUBSCRIBING_STEPS = (Join, Leave, Store)
+    QUERY = "query"
+    MAX = "max"
+    PULL = "pull"
+    BACK = "back"
+
+
+class Refusal(StrEnum):
+    """Response codes with which a broker refuses requests."""
+
+    SYSTEM_ERROR = "SYSTEM_ERROR"
+    SYSTEM_BUSY = "SYSTEM_BUSY"
+    NO_PERMISSION = "NO_PERMISSION"
+    SUBSCRIPTION_NOT_EXIST = "SUBSCRIPTION_NOT_EXIST"
+    FLOW_CONTROL = "FLOW_CONTROL"
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A broker refuses a kind of request with a code from now on, whatever it asks for; None: it answers as usual."""
+
+    do: Literal["refuse"] = field(default="refuse", kw_only=True, repr=False)
+    broker: BrokerName
+    asked: Asked
+    code: Refusal | None = None
+
+
+SubscribingStep = Join | Leave | Store | Refuse
+
+SUBSCRIBING_STEPS = (Join, Leave, Store, Refuse)

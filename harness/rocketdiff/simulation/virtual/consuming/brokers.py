@@ -35,6 +35,14 @@ class GroupBrokers:
         self._group = group
         self._stored: dict[str, list[StoredMessage]] = {}
         self._held: list[_Held] = []
+        self._refused: dict[tuple[str, str], int] = {}
+
+    def refuse(self, broker: str, asked: str, code: int | None) -> None:
+        """Answer a kind of request with this code from now on; None: as usual."""
+        if code is None:
+            self._refused.pop((broker, asked), None)
+        else:
+            self._refused[broker, asked] = code
 
     def store(self, broker: str, queue_id: int, count: int, size: int) -> None:
         """Store messages; pulls that wait for them are answered."""
@@ -51,6 +59,10 @@ class GroupBrokers:
             return True
         group, broker, of = self._group, broker_at(address), question.of
         group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of or broker, question.rest))))
+        code = self._refused.get((broker, question.kind))
+        if code is not None:
+            respond(Answered(code))
+            return True
         match question.kind:
             case "ids":
                 ids = None if group.ids is None else tuple(OWN_ID if one == "own" else one for one in group.ids)

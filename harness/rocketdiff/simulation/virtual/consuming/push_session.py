@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocketdiff.simulation.script.model import Script, Step
-from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, Store
+from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, Refuse, Store
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
@@ -27,6 +27,7 @@ from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
@@ -38,6 +39,7 @@ from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
 
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
+_UNKNOWN_TOPIC = "unknown"
 _PERIOD_MS = 30_000
 """Of route polls and of heartbeats."""
 
@@ -96,17 +98,20 @@ class PushSession(GroupSession):
         match step:
             case Store(broker, queue, count, size):
                 self._brokers.store(broker, queue, count, size)
-            case Join(rules):
-                return self._join(head, rules)
+            case Refuse(broker, asked, code):
+                self._brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
+            case Join():
+                return self._join(head, step)
             case Leave():
                 return self._leave(head)
             case _:
                 return super().do(head, step)
         return None
 
-    def _join(self, head: str, rules: tuple[ListenerRule, ...]) -> Body:
-        self._listener = rules
-        for topic in (TOPIC, RETRY_PREFIX + self._memory.group):
+    def _join(self, head: str, step: Join) -> Body:
+        self._listener = step.rules
+        unknown = (_UNKNOWN_TOPIC,) if step.unknown_topic else ()
+        for topic in (TOPIC, *unknown, RETRY_PREFIX + self._memory.group):
             self._memory.subscriptions[topic] = Subscription(topic, EVERYTHING, 0)
             self._routes.known.want(topic)
         self._background.start()

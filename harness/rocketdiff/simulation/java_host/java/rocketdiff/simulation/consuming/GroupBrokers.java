@@ -43,6 +43,7 @@ public final class GroupBrokers {
     private final Protocol protocol;
     private final Map<String, List<byte[]>> stored = new HashMap<>();
     private final List<Held> held = new ArrayList<>();
+    private final Map<String, Integer> refused = new HashMap<>();
 
     public GroupBrokers(Release release) {
         this.release = release;
@@ -80,6 +81,24 @@ public final class GroupBrokers {
         }
     }
 
+    /** A broker answers a kind of request with this code from now on; null: as usual. */
+    void refuse(String broker, String asked, Integer code) {
+        if (code == null) {
+            refused.remove(broker + " " + asked);
+        } else {
+            refused.put(broker + " " + asked, code);
+        }
+    }
+
+    /** Responds with the code of a kind that is refused. */
+    private boolean refuses(ScriptedServer server, String asked, Object request, Respond respond) {
+        Integer code = refused.get(server.name + " " + asked);
+        if (code != null) {
+            respond.with(() -> protocol.response(request, code));
+        }
+        return code != null;
+    }
+
     /** Answers a request that a broker has read; null: a request of another kind. */
     public boolean serve(ScriptedServer server, Object request, Respond respond) {
         String queue = queue(server, request);
@@ -99,12 +118,18 @@ public final class GroupBrokers {
                 return true;
             case QUERY_OFFSET:
                 note("query " + queue);
+                if (refuses(server, "query", request, respond)) {
+                    return true;
+                }
                 Long committed = group.offsets.get(queue);
                 respond.with(() -> committed == null
                     ? protocol.response(request, QUERY_NOT_FOUND) : offset(request, committed));
                 return true;
             case MAX_OFFSET:
                 note("max " + queue);
+                if (refuses(server, "max", request, respond)) {
+                    return true;
+                }
                 long end = messages(queue).size();
                 respond.with(() -> offset(request, end));
                 return true;
@@ -115,7 +140,9 @@ public final class GroupBrokers {
                 long at = (Long) field(request, "offset");
                 note("back " + server.name + "/" + at / QUEUE_BYTES + " " + at % QUEUE_BYTES + " level "
                     + field(request, "delayLevel"));
-                respond.with(() -> protocol.response(request, 0));
+                if (!refuses(server, "back", request, respond)) {
+                    respond.with(() -> protocol.response(request, 0));
+                }
                 return true;
             case PULL:
                 pull(server, queue, request, respond);
@@ -130,6 +157,9 @@ public final class GroupBrokers {
         long from = (Long) field(request, "queueOffset");
         Long commit = (Long) field(request, "commitOffset");
         note("pull " + queue + " " + from + (commits ? " commit " + commit : ""));
+        if (refuses(server, "pull", request, respond)) {
+            return;
+        }
         if (commits) {
             group.offsets.put(queue, commit);
         }

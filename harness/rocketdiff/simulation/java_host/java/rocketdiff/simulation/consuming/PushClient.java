@@ -39,8 +39,15 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         Class<?> listener = release.type("client.consumer.listener.MessageListenerConcurrently");
         Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
         set("registerMessageListener", listener, heard);
-        Members.must(Members.method(type, "subscribe", String.class, String.class), consumer, TOPIC, "*");
+        subscribe(TOPIC);
+        if (listening.hasUnknownTopic) {
+            subscribe("unknown");
+        }
         Members.call(Members.method(type, "start", 0), consumer);
+    }
+
+    private void subscribe(String topic) {
+        Members.must(Members.method(consumer.getClass(), "subscribe", String.class, String.class), consumer, topic, "*");
     }
 
     private void set(String setter, Class<?> parameter, Object value) {
@@ -81,6 +88,11 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     @Override
     public void store(String broker, int queue, long count, int bytes) {
         brokers.store(network.broker(broker), queue, count, bytes);
+    }
+
+    @Override
+    public void refuse(String broker, String asked, Integer code) {
+        brokers.refuse(broker, asked, code);
     }
 
     @Override

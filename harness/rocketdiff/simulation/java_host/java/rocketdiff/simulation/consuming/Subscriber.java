@@ -7,6 +7,9 @@ public interface Subscriber extends Member {
 
     void leave();
 
+    /** A broker refuses a kind of request with this code; null: it answers as usual. */
+    void refuse(String broker, String asked, Integer code);
+
     /** Messages are stored into a queue of a broker. */
     void store(String broker, int queue, long count, int bytes);
 }

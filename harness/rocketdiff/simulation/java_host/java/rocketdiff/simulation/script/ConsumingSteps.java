@@ -11,6 +11,7 @@ import rocketdiff.simulation.consuming.Subscriber;
 import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.ScriptOver;
+import rocketdiff.simulation.servers.Codes;
 
 /** The steps of a consumer. */
 final class ConsumingSteps {
@@ -36,6 +37,11 @@ final class ConsumingSteps {
                 };
             case "store":
                 return store(fields);
+            case "refuse":
+                String broker = fields.text("broker");
+                String asked = fields.text("asked");
+                Integer code = fields.any("code") == null ? null : Codes.number(fields.any("code"));
+                return (run, place) -> ((Subscriber) run.client).refuse(broker, asked, code);
             case "wake":
                 return (run, place) -> ((Member) run.client).wake();
             case "rounds":
@@ -63,10 +69,11 @@ final class ConsumingSteps {
             Fields of = new Fields("rule", row);
             rows.add(new long[] {of.number("every"), of.number("offset", 0), of.number("tries", 1)});
         }
+        Listening listening = new Listening(rows, fields.flag("unknown_topic", false));
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
-                ((Subscriber) run.client).join(new Listening(rows));
+                ((Subscriber) run.client).join(listening);
                 out.append("{\"started\": true}");
             } catch (Failure | ScriptOver hostEnds) {
                 throw hostEnds;

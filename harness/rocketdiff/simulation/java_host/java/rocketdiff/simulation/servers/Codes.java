@@ -5,7 +5,7 @@ import java.util.Map;
 import rocketdiff.simulation.scheduler.Failure;
 
 /** Response codes by the names scripts use; those that a release may lack are numbers all the same. */
-final class Codes {
+public final class Codes {
     private static final Map<String, Integer> BY_NAME = new HashMap<>();
 
     static {
@@ -24,7 +24,7 @@ final class Codes {
     private Codes() {
     }
 
-    static int number(Object written) {
+    public static int number(Object written) {
         if (written instanceof Long) {
             return Math.toIntExact((Long) written);
         }
