@@ -15,6 +15,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import CallResult, OffsetEvent
@@ -420,8 +421,12 @@ def story_of(trace: CaseTrace) -> CaseStory:
 def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     polls = list(_rows(trace.table(TableName.COMMITTED, arm)))
-    events = list(_rows(trace.table(TableName.OFFSETS, arm)))
-    lives = tuple(map(_life, _rows(trace.table(TableName.MEMBERS, arm))))
+    members = list(_rows(trace.table(TableName.MEMBERS, arm)))
+    lives = tuple(map(_life, members))
+    events: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OFFSETS, arm)))
+    reporting = {row["member"] for row in events}
+    wire = trace.tables.get((TableName.WIRE, arm))
+    events += [] if wire is None else offsets_on_the_wire(list(_rows(wire)), members, reporting)
     entry, own = trace.entry, trace.entry.groups.get(arm)
     is_orderly = own is not None and own.is_orderly
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
@@ -549,7 +554,7 @@ def _instant(event: tuple[int, OffsetEvent, int]) -> int:
 
 
 def _tenures(
-    owned: Iterable[dict[str, Any]], events: Iterable[dict[str, Any]], lives: Iterable[Life], *, is_orderly: bool
+    owned: Iterable[dict[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, is_orderly: bool
 ) -> Iterator[Tenure]:
     """Yield tenures as the sets of owned queues change."""
     rows = [row for row in events if row["value"] is not None]
@@ -580,7 +585,7 @@ def _tenures(
         yield from over(work, None)
 
 
-def _sent(events: Iterable[dict[str, Any]]) -> Iterator[Commit]:
+def _sent(events: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
     for row in events:
         if row["what"] == OffsetEvent.COMMIT and row["value"] is not None:
             yield Commit(_queue(row), row["at_ns"], row["value"], row["at_ns"], member=row["member"])
