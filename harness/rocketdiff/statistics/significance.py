@@ -148,6 +148,11 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     return float(scipy.stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
+def exact_fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the two-sided exact p-value of two rates, each as (events, others) (Fisher, J. Roy. Stat. Soc. 85, 1922)."""
+    return float(scipy.stats.fisher_exact(np.array([first, second]))[1])
+
+
 def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:
     """Return which hypotheses to reject, with family-wise error at most alpha (Holm 1979, step-down), in input order."""
     rejected = [False] * len(p_values)

@@ -42,6 +42,11 @@ COMING_AND_GOING = Script(
     lives=(Life(0), *(Life(n, 16_000 * n - 10_000, 16_000 * n - 2_000) for n in (1, 2, 3))),
     fails_every=1_000,
 )
+MANY_CHANGES = replace(
+    COMING_AND_GOING,
+    count=1_060,
+    lives=(Life(0), *(Life(n, 16_000 * n - 10_000, 16_000 * n - 2_000) for n in range(1, 7))),
+)
 SURPLUS = Script(lives=(Life(0), Life(1, -11_000), Life(2, -10_000)))
 DEAD_LETTERS = Script(tries=9, most=2)
 LONG = Script(count=400)
@@ -597,12 +602,27 @@ class HelpsOut(SimulatedGroup):
 class PullsLateFromANewQueue(SimulatedGroup):
     """Takes a queue at once, and pulls from it first five seconds later, but for those that it began with."""
 
+    late_ms = 5_000
+
     def pull(self, member: Member, work: Working) -> None:
         if work.highest is None and work.remembered and not work.waits_ms:
-            work.waits_ms = 5_000
+            work.waits_ms = self.late_ms
             self.after(work.waits_ms, partial(super().pull, member, work))
         else:
             super().pull(member, work)
+
+
+class PullsThreeSecondsLateFromANewQueue(PullsLateFromANewQueue):
+    """The same after three seconds, which a statistic of three changes does not show."""
+
+    late_ms = 3_000
+
+
+class ActsLateOnNotices(SimulatedGroup):
+    """Makes its round five seconds after a broker told it of a change."""
+
+    def notify(self, broker: str) -> None:
+        self.after(5_000, partial(super().notify, broker))
 
 
 class SwapsAfterItsRound(SimulatedGroup):
@@ -692,6 +712,9 @@ BANK = (
     Defect(HelpsOut, SURPLUS, "allocation.idle-member-consumes"),
     Defect(SwapsAfterItsRound, TWO_MEMBERS, "allocation.other-owner"),
     Defect(PullsLateFromANewQueue, COMING_AND_GOING, "takeover-time.last-queue-differs"),
+    Defect(PullsThreeSecondsLateFromANewQueue, MANY_CHANGES, "allocation.late-takeover"),
+    Defect(ActsLateOnNotices, COMING_AND_GOING, "allocation.late-round"),
+    Defect(ActsLateOnNotices, MEMBER_LEFT, "allocation.no-owner"),
     Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesASecondAndAHalfLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),
     Defect(ResumesThreeSecondsLate, REPEATEDLY_PAUSED, "resume-time.first-differs"),

@@ -22,6 +22,7 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.windows import ASKED_NS, FORGOTTEN_NS, HOLD_NS, MARGIN_NS, Windows
+from rocketdiff.traces.manifest import LONGEST_STALL
 
 OLDEST = "4.0.0-incubating"
 
@@ -30,6 +31,16 @@ LISTED_EVERY_NS = 3 * NS_PER_S
 
 SEEN_NS = NS_PER_S
 """From the end of a leave, or of a killed process, to a broker's notice of it, on a busy machine."""
+
+BUSY_NS = 1_500_000_000
+"""
+What a busy machine may add to a notice, a round and a first pull, besides its stalls.
+
+Of 67 takeovers that take 1.5 s at most by the rules none took longer than 2.5 s, at loads of up to 26 on two cores.
+"""
+
+STALLS = 2
+"""First the broker, then the client may wait for a core as long as this machine was seen to stall in the case."""
 
 EXPIRES_NS = 120 * NS_PER_S
 """Since its last heartbeat, a broker may forget a member (ClientManager.CHANNEL_EXPIRED_TIMEOUT)."""
@@ -87,6 +98,9 @@ class Membership:
         self._queues = entry.queues_per_broker + 1
         self._faults = tuple(fault for fault in story.trace.faults if is_down(fault))
         self._brokers = tuple(entry.brokers)
+        stalled_ns = STALLS * int(entry.measured.get(LONGEST_STALL, 0))
+        self.busy_ns = min(MARGIN_NS, BUSY_NS + stalled_ns)
+        """What this machine may add where members come and go and no fault is near."""
 
     def living_at(self, at_ns: float) -> tuple[Life, ...]:
         """Return the last life of each member that has begun, if it has not ended; frozen ones included."""
@@ -132,12 +146,17 @@ class Membership:
     @cached_property
     def unsettled(self) -> tuple[Span, ...]:
         """The times, by their beginnings, in which the rules leave the owners of queues open."""
-        causes = [
-            *((since_ns, until_ns, self._after_change(since_ns, until_ns)) for since_ns, until_ns in self._changes()),
-            *((since_ns, until_ns, self._after_change(since_ns, until_ns)) for since_ns, until_ns in self._wrong()),
-            *((each.inject_ns, _over(each), self._after_fault(each)) for each in self._faults),
-        ]
-        return tuple(merged((since_ns, until_ns + then_ns + MARGIN_NS) for since_ns, until_ns, then_ns in causes))
+        changes = [*self._changes(), *self._wrong()]
+        causes = [(since_ns, until_ns, self._after_change(since_ns, until_ns)) for since_ns, until_ns in changes]
+        margins = [self._margin_ns(since_ns, until_ns) for since_ns, until_ns in changes]
+        causes += [(each.inject_ns, _over(each), self._after_fault(each)) for each in self._faults]
+        margins += [MARGIN_NS] * len(self._faults)
+        return tuple(
+            merged(
+                (since_ns, until_ns + then_ns + margin_ns)
+                for (since_ns, until_ns, then_ns), margin_ns in zip(causes, margins, strict=True)
+            )
+        )
 
     @cached_property
     def _listings(self) -> Mapping[str, tuple["_State", ...]]:
@@ -253,6 +272,17 @@ class Membership:
 
     def _after_change(self, since_ns: float, until_ns: float) -> int:
         """Return how long after a change queues may have no owner, or two."""
+        was_killed = any(life.killed_ns == since_ns for life in self._group.lives)
+        locked_ns = self.windows.lock_of_another(was_killed=was_killed)
+        is_notified = self._is_notified(since_ns, until_ns)
+        return self.windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns
+
+    def _margin_ns(self, since_ns: float, until_ns: float) -> int:
+        """What a busy machine may add after a change: beside a fault, and with locks, several steps follow each other."""
+        return self.busy_ns if self._is_notified(since_ns, until_ns) and not self._group.is_orderly else MARGIN_NS
+
+    def _is_notified(self, since_ns: float, until_ns: float) -> bool:
+        """True if the brokers tell the members of a change at once: none was down, and no member stood still for long."""
         spells = [
             *(
                 (fault.inject_ns - HOLD_NS, self._disturbs_until(fault))
@@ -265,10 +295,7 @@ class Membership:
                 for pause in life.pauses
             ),
         ]
-        is_notified = not any(begin_ns <= until_ns and since_ns <= end_ns for begin_ns, end_ns in spells)
-        was_killed = any(life.killed_ns == since_ns for life in self._group.lives)
-        locked_ns = self.windows.lock_of_another(was_killed=was_killed)
-        return self.windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns
+        return not any(begin_ns <= until_ns and since_ns <= end_ns for begin_ns, end_ns in spells)
 
     def _disturbs_until(self, fault: FaultRecord) -> float:
         """A broker that forgets a connection after its time tells nobody."""

@@ -23,7 +23,7 @@ class Promptly:
         self.first_delivery_ns = windows.first_delivery()
         self._served_ns = windows.heartbeat_ns + windows.pull_failure_ns
         self._group = group
-        self._threads = int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
+        self.threads = int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
         self.pull_interval_ns = int(settings.get("pull_interval_ms", 0)) * NS_PER_MS
         self._disturbed = [
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + waiting.after(fault) + MARGIN_NS)
@@ -60,7 +60,7 @@ class Promptly:
         is_served = self._group.deliveries_in(tenure)[0].start_ns <= latest_ns
         if not is_served and delivery.start_ns <= tenure.from_ns + self._served_ns + MARGIN_NS:
             return False
-        return self.calls_at(delivery.member, latest_ns) < self._threads
+        return self.calls_at(delivery.member, latest_ns) < self.threads
 
     def calls_at(self, member: int, at_ns: int) -> int:
         """Return how many calls of a member's listener are under way."""

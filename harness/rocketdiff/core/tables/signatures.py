@@ -486,6 +486,11 @@ NO_OWNER = Signature(
 TWO_OWNERS = Signature(
     "allocation.two-owners", "allocation", "two members of {subject} work on one queue for longer than the rules allow"
 )
+LATE_TAKEOVER = Signature(
+    "allocation.late-takeover",
+    "allocation",
+    "a member of {subject} takes a queue, and begins to work on it seconds later",
+)
 OTHER_OWNER = Signature(
     "allocation.other-owner",
     "allocation",

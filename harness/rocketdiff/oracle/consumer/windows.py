@@ -160,6 +160,15 @@ class Windows:
         waits_for_renewal = self.is_orderly and not self.rules.new_queue_is_locked
         return first_ns + self.renewal_ns + self.pull_failure_ns if waits_for_renewal else first_ns
 
+    def first_message(self, *, is_refused: bool) -> int:
+        """
+        From a member's taking a queue to its first message, without a lock.
+
+        is_refused: the heartbeat with the newer subscription was left out, so pulls are refused until the next one.
+        """
+        first_ns = self.rules.first_pull_delay_ms * NS_PER_MS
+        return first_ns + self.heartbeat_ns + self.pull_failure_ns if is_refused else first_ns
+
     def lock_of_another(self, *, was_killed: bool = False) -> int:
         """
         From the end of another member's work on a queue to its lock for the next one; 0 if there are no locks.

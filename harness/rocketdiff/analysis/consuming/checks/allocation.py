@@ -3,12 +3,12 @@ Does each member take its share of the queues, and does each queue have one owne
 
 A member's share follows from the queues and ids that it says it had (``oracle.consumer.shares``); those must be the topic's queues and
 ids that some broker may have listed (``membership``). Where nothing has changed for longer than the windows of
-``oracle.consumer.windows``, each queue has the owner that the rules give it, and every member has made its round. What a client does
-not report is left open.
+``oracle.consumer.windows``, each queue has the owner that the rules give it, and every member has made its round. A member that takes a
+queue in which messages wait soon begins to work on it. What a client does not report is left open.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -18,6 +18,7 @@ from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_serv
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.owners import Owners, Stretch, strategy_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, QueueOf, Round
+from rocketdiff.analysis.consuming.takeovers import Takeover, are_more_often_late, takeovers
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
@@ -26,6 +27,7 @@ from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import (
     IDLE_MEMBER_CONSUMES,
     LATE_ROUND,
+    LATE_TAKEOVER,
     NO_OWNER,
     OTHER_IDS,
     OTHER_OWNER,
@@ -49,6 +51,7 @@ CLAIMS = (ALLOCATIONS, OWNED)
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     strategy = strategy_of(story)
+    taken = {}
     for group in story.groups.values():
         membership = Membership(story, group)
         check = _Rounds(story, facts, group, membership, strategy)
@@ -64,6 +67,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         _observe_owners(facts, group, owners)
         _observe_rounds(facts, group, owners, membership)
         _observe_idle(facts, group, owners)
+        taken[group.arm] = list(takeovers(story, group, membership))
+    _observe_takeovers(story, facts, taken)
 
 
 class _Rounds:
@@ -219,6 +224,25 @@ def _observe_idle(facts: GroupFacts, group: GroupStory, owners: Owners) -> None:
                 each,
                 f"no delivery to member {each.member}, which has no share of the queues",
                 f"message {each.send} from {each.queue}",
+            )
+
+
+def _observe_takeovers(story: CaseStory, facts: GroupFacts, found: Mapping[Arm, Sequence[Takeover]]) -> None:
+    """Note what began later than the rules allow, and what began late where the other group's rarely did."""
+    for arm, other in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
+        is_frequent = are_more_often_late(found[arm], found[other])
+        for late in found[arm]:
+            if not (late.is_too_late or (is_frequent and late.is_late)):
+                continue
+            tenure, until_ns = late.tenure, late.soon_ns if is_frequent else late.latest_ns
+            facts.differ(
+                LATE_TAKEOVER,
+                story.groups[arm],
+                at_ns=tenure.from_ns,
+                member=tenure.member,
+                expected=f"member {tenure.member} at work on {tenure.queue} within {(until_ns - tenure.from_ns) / NS_PER_S:.1f} s"
+                + (", as the other group's mostly are" if is_frequent else ""),
+                observed=f"nothing of it delivered for {(late.begun_ns - tenure.from_ns) / NS_PER_S:.1f} s",
             )
 
 

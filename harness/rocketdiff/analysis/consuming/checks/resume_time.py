@@ -15,6 +15,7 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
 from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.membership import STALLS
 from rocketdiff.analysis.consuming.story import CaseStory
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.analysis.facts import OutageValue
@@ -27,9 +28,6 @@ NAME = "resume-time"
 
 SOON_NS = 500_000_000
 """A broker that resumes and its clients have a burst of work: 7 to 49 ms in 49 pauses, and ten times that is nothing to a user."""
-
-STALLS = 2
-"""First the broker, then the client may wait for a core as long as this machine was seen to stall in the case."""
 
 FIRST = Question(
     NAME,
