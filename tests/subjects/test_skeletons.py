@@ -16,7 +16,7 @@ from rocketdiff.subjects.own.skeletons import CONSUMER_SKELETONS, SKELETONS, wri
     ("role", "language", "most"),
     [
         *((ClientRole.PRODUCER, language, 150) for language in SKELETONS),
-        *((ClientRole.CONSUMER, language, 420) for language in CONSUMER_SKELETONS),
+        *((ClientRole.CONSUMER, language, 450) for language in CONSUMER_SKELETONS),
     ],
 )
 def test_a_skeleton_is_short_and_whole(role: ClientRole, language: str, most: int, tmp_path: Path) -> None:
