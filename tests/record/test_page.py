@@ -129,6 +129,7 @@ class NoRows:
     changes: tuple[dict[str, Any], ...] = ()
     by_release: tuple[dict[str, Any], ...] = ()
     by_week: tuple[dict[str, Any], ...] = ()
+    groups: tuple[dict[str, Any], ...] = ()
 
 
 def test_a_run_is_linked_to_the_divergence_in_its_report(

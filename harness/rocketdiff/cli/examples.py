@@ -78,6 +78,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff record regressions --since 2026-11-22 --fail-on new",
     ),
     "record history": ("rocketdiff record history --json",),
+    "record groups": ("rocketdiff record groups", "rocketdiff record groups --over time --json"),
     "record page": (
         "rocketdiff record page --runs reports",
         "rocketdiff record page --only reports/campaign --out reports/campaign.html",

@@ -11,6 +11,7 @@ from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import Snapshot, look
+from rocketdiff.report.words.signs import plural
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,6 +56,40 @@ def history(place: RecordPlace, master: Master, *, over: str) -> tuple[dict[str,
         from rocketdiff.record.spark.ask import ask_history  # noqa: PLC0415 - Spark, as in _spark
 
         return ask_history(spark, snapshot, concluding().scope, over=over)
+
+
+def groups(place: RecordPlace, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
+    """Ask Spark the question of ``spark/questions/group_figures.py``."""
+    snapshot = look(place)
+    with _spark(master, snapshot.runs) as spark:
+        from rocketdiff.record.spark.ask import ask_groups  # noqa: PLC0415 - Spark, as in _spark
+
+        return ask_groups(spark, snapshot, over=over)
+
+
+_SPANS_IN_WORDS = {
+    "unowned_ms": "a queue without an owner for",
+    "silent_ms": "no delivery after a fault for",
+    "caught_up_ms": "caught up after",
+}
+
+
+def group_line(row: dict[str, Any]) -> str:
+    """Return a row of ``groups`` as a line for people; a figure that no group has is left out."""
+    parts = [
+        f"{plural(row['groups'], 'group')}, {row['delivered']:,} of {plural(row['stored'], 'message')} delivered",
+        f"{row['again']:,} again" + (f" in {plural(row['again_in_groups'], 'group')}" if row["again"] else ""),
+        *(f"{words} {_span(row, name)}" for name, words in _SPANS_IN_WORDS.items() if row[name] is not None),
+    ]
+    if row["waiting"] is not None:
+        parts.append(f"{row['waiting']:,} waiting at a heal at most")
+    week = f"{row['week']} " if row["week"] else ""
+    return f"{week}{row['subject']} on {row['server']} {row['scenario']}: {'; '.join(parts)}"
+
+
+def _span(row: dict[str, Any], name: str) -> str:
+    median, most = (f"{row[column] / 1e3:.2f} s" for column in (name, f"{name}_most"))
+    return median if median == most else f"{median} (at most {most})"
 
 
 def rules_changed(place: RecordPlace, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:

@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.analysis.consuming.pictures.figures import FIGURES
 from rocketdiff.analysis.consuming.pictures.timeline import BARS
+from rocketdiff.analysis.facts import Tally
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.answers.plots import GroupFigures, GroupTimeline, Work
 from rocketdiff.report.formats import html, markdown
 from rocketdiff.report.formats.markdown import SUMMARY_BYTES
@@ -96,6 +99,45 @@ def test_each_fault_has_its_silence_and_its_resumption() -> None:
     assert first.silent_ms == pytest.approx(100)  # faithful: one message every tenth of a second
     assert first.resumed_ms == pytest.approx(102)  # message 71, stored at 7.1 s; 70 is in the other queue
     assert (second.silent_ms, second.resumed_ms) == (pytest.approx(200), pytest.approx(1_000))
+
+
+def tallied(story: Story) -> dict[str, dict[str, tuple[int, float]]]:
+    """Tallies of figures by arm and key, which a record's questions read."""
+    found: dict[str, dict[str, tuple[int, float]]] = {}
+    for one in judge_case(story.trace()):
+        if isinstance(one.fact, Tally) and one.fact.check == FIGURES:
+            found.setdefault(one.fact.arm, {})[one.fact.key] = (one.fact.n, round(one.fact.total, 6))
+    return found
+
+
+def test_each_heal_has_what_waits_and_when_it_is_done() -> None:
+    """At the heal message 63 waits for its retry; in the candidate 51, 53 … 69 and the retry of 49, for a second."""
+    story = replace(candidate(stands_still_at_broker_b), pauses=((5_000, 2_000),))
+    found = tallied(story)
+    assert (found["baseline"]["waiting 0"], found["baseline"]["caught-up-ms 0"]) == ((1, 0.0), (1, 351.0))
+    assert (found["candidate"]["waiting 0"], found["candidate"]["caught-up-ms 0"]) == ((11, 0.0), (1, 1_001.0))
+
+
+def test_a_message_that_never_comes_is_waited_for_without_end() -> None:
+    """A backlog with a lost message is never caught up."""
+    found = tallied(candidate(loses_a_tenth, pauses=((5_000, 2_000),)))["candidate"]
+    assert found["waiting 0"] == (8, 0.0)  # 9, 19 … 69, and the retry of 63
+    assert "caught-up-ms 0" not in found
+
+
+def leaves_a_queue(group: Group) -> None:
+    """It gives up a queue from 5 s to 8 s."""
+    last = group.owned.pop()
+    group.own(5_000, "b", "A", "B")
+    group.own(8_000, "a", "b", "A", "B")
+    group.owned.append({**last, "number": last["number"] + 2})
+
+
+def test_a_queue_without_an_owner_has_its_longest_time() -> None:
+    """A faithful group has an owner all the time; one that gives a queue up for three seconds has none for as long."""
+    found = tallied(candidate(leaves_a_queue))
+    assert found["baseline"]["unowned-ms"] == (1, 0.0)
+    assert found["candidate"]["unowned-ms"] == (1, 3_000.0)
 
 
 def test_bars_show_how_calls_end_and_who_owns_a_queue() -> None:

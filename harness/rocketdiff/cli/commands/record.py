@@ -201,6 +201,28 @@ def record_history(
         typer.echo(f"{row['week']} {row['line']} {row['scenario']} {row['check']} {row['signature']}: {share}")
 
 
+@record_app.command("groups", epilog=epilog("record groups"))
+def record_groups(
+    record: RecordOption = DEFAULT,
+    over: OverOption = "releases",
+    as_json: JsonOption = False,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+) -> None:
+    """Of groups of consumers, by release: messages given again, time without an owner, silence and backlog after a fault."""
+    from rocketdiff.record import questions
+    from rocketdiff.record.storage.files import RecordPlace
+
+    questions.require_order(over)
+    rows = questions.groups(RecordPlace.named(record), (master, conf or ()), over=over)
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        typer.echo(questions.group_line(row))
+    typer.echo(machine_line("RECORD", rows=len(rows), groups=sum(row["groups"] for row in rows)))
+
+
 @record_app.command("page", epilog=epilog("record page"))
 def record_page(
     record: RecordOption = DEFAULT,

@@ -24,7 +24,7 @@ from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.clusters import Weight, fingerprint
 from rocketdiff.traces.manifest import decode_manifest
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.1.0"
 
 RUNS_SHOWN = 500
 """The newest runs; with their signatures they take some 2 MB of a page."""
@@ -123,12 +123,37 @@ class SignatureRate:
     declared_by: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """
+    Figures of a subject's groups of consumers in a scenario: a row of the question ``group_figures``.
+
+    …_ms: median of the groups' longest times; …_most: the longest of all; None where no group has one.
+    """
+
+    subject: str
+    server: str
+    scenario: str
+    groups: int
+    stored: int
+    delivered: int
+    again: int
+    again_in_groups: int
+    waiting: int | None = None
+    unowned_ms: float | None = None
+    unowned_ms_most: float | None = None
+    silent_ms: float | None = None
+    silent_ms_most: float | None = None
+    caught_up_ms: float | None = None
+    caught_up_ms_most: float | None = None
+
+
 class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
     """
     The content of a record's page.
 
     runs: the newest first, limited; total, answered: counts over the record, or over the runs it is restricted to.
-    quarantine: folder and reason.
+    quarantine: folder and reason. groups: since 1.1.
     """
 
     schema_version: str
@@ -146,6 +171,7 @@ class RecordDocument(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_
     by_release: tuple[SignatureRate, ...]
     by_week: tuple[SignatureRate, ...]
     quarantine: tuple[tuple[str, str], ...] = ()
+    groups: tuple[GroupLine, ...] = ()
 
 
 class Asked(Protocol):
@@ -157,6 +183,8 @@ class Asked(Protocol):
     def by_release(self) -> Sequence[Mapping[str, Any]]: ...
     @property
     def by_week(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def groups(self) -> Sequence[Mapping[str, Any]]: ...
 
 
 def encode(document: RecordDocument) -> bytes:
@@ -217,6 +245,7 @@ def document_of(
             by_release=tuple(rates[0]),
             by_week=tuple(rates[1]),
             quarantine=tuple((row["place"], row["seen"]) for row in spoilt),
+            groups=tuple(_group(row) for row in asked.groups if only is None or row["subject"] in _subjects(runs)),
         )
     )
 
@@ -312,6 +341,15 @@ def _change(row: Mapping[str, Any]) -> SignatureChange:
     values: dict[str, Any] = {field.name: row[field.name] or _EMPTY[field.type] for field in fields(SignatureChange)}
     values |= {name: round(values[name], 4) for name in ("low_after", "high_after")}
     return SignatureChange(**values)
+
+
+def _subjects(runs: Sequence[Mapping[str, str]]) -> set[str]:
+    return {row[arm] for row in runs for arm in ("baseline", "candidate")}
+
+
+def _group(row: Mapping[str, Any]) -> GroupLine:
+    values: dict[str, Any] = {field.name: row[field.name] for field in fields(GroupLine)}
+    return GroupLine(**values | {name: round(value, 1) for name, value in values.items() if isinstance(value, float)})
 
 
 def _rate(row: Mapping[str, Any]) -> SignatureRate:

@@ -375,6 +375,10 @@ def _percent(share: float) -> str:
     return f"{share:.0%}"
 
 
+def _span(median_ms: float | None, most_ms: float | None) -> str:
+    return "–" if median_ms is None or most_ms is None else f"{median_ms / 1e3:.2f} s, {most_ms / 1e3:.2f} s"
+
+
 def _at(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M")
 
@@ -382,7 +386,7 @@ def _at(at_ms: int) -> str:
 @cache
 def _environment() -> Environment:
     environment = page_environment("rocketdiff.record")
-    environment.filters.update(at=_at, percent=_percent, words=_words, against=_against)
+    environment.filters.update(at=_at, percent=_percent, words=_words, against=_against, span=_span)
     return environment
 
 

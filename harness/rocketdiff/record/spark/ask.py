@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark c
 from rocketdiff.core.answers.verdict import DECISIVE
 from rocketdiff.core.errors import UsageError
 from rocketdiff.record.freshness import concluded
-from rocketdiff.record.spark.frames import table
+from rocketdiff.record.rules import rules_now
+from rocketdiff.record.spark.frames import rows_that_hold, table
 from rocketdiff.record.spark.questions import regressions as of_regressions
 from rocketdiff.record.spark.questions.asked import (
     OVER_RELEASES,
@@ -22,6 +23,7 @@ from rocketdiff.record.spark.questions.asked import (
     lines,
     sightings,
 )
+from rocketdiff.record.spark.questions.group_figures import group_figures, groups
 from rocketdiff.record.spark.questions.rules_changed import rules_changed
 from rocketdiff.record.spark.questions.signature_history import signature_history
 from rocketdiff.record.storage.batch import Batch
@@ -68,6 +70,17 @@ def ask_history(spark: SparkSession, snapshot: Snapshot, scope: str, *, over: st
     answers = _answers(spark, snapshot, scope)
     seen = sightings(lines(_runs(spark, snapshot), over), asked(answers), found(answers))
     return tuple(signature_history(seen).limit(MOST_ROWS).toArrow().to_pylist())
+
+
+def ask_groups(spark: SparkSession, snapshot: Snapshot, *, over: str) -> tuple[Row, ...]:
+    """Return the figures of groups of consumers, by release; over time by week, too."""
+    tallies = rows_that_hold(spark, snapshot, Kept.TALLIES, rules_now())
+    if tallies is None:
+        return ()
+    cases = table(spark, snapshot, Kept.CASES, snapshot.of("add"))
+    runs = table(spark, snapshot, Kept.RUNS, snapshot.of("add")).select(*RUN_COLUMNS)
+    figures = group_figures(groups(tallies, cases, runs), by_week=over == OVER_TIME)
+    return tuple(figures.limit(MOST_ROWS).toArrow().to_pylist())
 
 
 def ask_rules_changed(spark: SparkSession, snapshot: Snapshot, checks: Sequence[str]) -> tuple[Row, ...]:

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.record.freshness import concluded
-from rocketdiff.record.spark.ask import Row
+from rocketdiff.record.spark.ask import Row, ask_groups
 from rocketdiff.record.spark.frames import table
 from rocketdiff.record.spark.questions.asked import (
     OVER_RELEASES,
@@ -35,12 +35,13 @@ class PageRows:
     Answers as rows.
 
     changes: rows of ``regressions`` except unchanged ones, newest first, with ``over``; by_release, by_week: rows of
-    ``signature_by_release`` and ``signature_history``.
+    ``signature_by_release`` and ``signature_history``; groups: of ``group_figures`` by release.
     """
 
     changes: tuple[Row, ...]
     by_release: tuple[Row, ...]
     by_week: tuple[Row, ...]
+    groups: tuple[Row, ...] = ()
 
 
 def ask_page(spark: SparkSession, snapshot: Snapshot, scope: str) -> PageRows:
@@ -59,4 +60,5 @@ def ask_page(spark: SparkSession, snapshot: Snapshot, scope: str) -> PageRows:
     by_week = signature_history(seen[OVER_TIME]).limit(MOST_ROWS).toArrow().to_pylist()
     for held in (questions, signatures):
         held.unpersist()
-    return PageRows(tuple(changes), tuple(by_release), tuple(by_week))
+    groups = ask_groups(spark, snapshot, over=OVER_RELEASES)[:MOST_ROWS]
+    return PageRows(tuple(changes), tuple(by_release), tuple(by_week), groups)

@@ -152,7 +152,7 @@ def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> I
     changes: list[tuple[int, int]] = []
     for send, at_ns in stored.items():
         changes.append((at_ns, 1))
-        if (done_ns := _finished_ns(group, send)) is not None:
+        if (done_ns := finished_ns(group, send)) is not None:
             changes.append((max(at_ns, done_ns), -1))
     changes.sort()
     lag, at = 0, 0
@@ -167,7 +167,7 @@ def _lag(story: CaseStory, group: GroupStory, origin_ns: int, step_ns: int) -> I
         yield lag + sum(change for _, change in changes[at:])
 
 
-def _finished_ns(group: GroupStory, send: int) -> int | None:
+def finished_ns(group: GroupStory, send: int) -> int | None:
     """When the first call ended well; of a message in the dead letters, when its last call ended."""
     ends = [each for each in group.by_send.get(send, ()) if each.end_ns is not None]
     well = [each.end_ns for each in ends if each.end_ns is not None and not each.has_failed]
