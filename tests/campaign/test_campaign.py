@@ -12,14 +12,19 @@ import pytest
 from rocketdiff.campaign import command, simulation
 from rocketdiff.campaign.command import exit_code
 from rocketdiff.campaign.file_format import read
+from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.core.resources import import_path
 from rocketdiff.lab.fuzz.rounds import Report
-from rocketdiff.record.commands import status
+from rocketdiff.record.commands import judge, status
 from rocketdiff.record.storage.files import RecordPlace
+from rocketdiff.record.work import Here
+from tests.analysis.consuming.group_story import candidate
 from tests.analysis.synthetic import Story, write_run
 from tests.campaign.imitation import Imitation
 from tests.matrix.stories import write
 from tests.record.conftest import CHECKS, GUARDS, SCENARIO
+from tests.record.groups import write_group_run
 
 HEAD = "format: 1\nbaseline: java:5.3.3\nscenarios: [round-robin/calm]\nshipped_ledgers: false\n"
 ONE = f"{HEAD}subjects: [java:4.7.1]\n"
@@ -102,6 +107,33 @@ def test_a_missing_run_is_reported_and_open(runs: Imitation, tmp_path: Path) -> 
     assert make(tmp_path, printed=output, at_most=1) is ExitCode.NOTHING_DECISIVE
     assert "java:4.7.1, round-robin/calm, seed 1: missing: the run failed: expected brokers; saw dead ones" in output
     assert "java:4.9.8, round-robin/calm, seed 1: missing: not run yet" in output
+
+
+def test_runs_about_consumers_are_recorded_and_judged(tmp_path: Path) -> None:
+    """Runs of a suite about consumers are added to the record like others, and judged there."""
+
+    def fill(folder: Path) -> None:
+        write_group_run(folder.parent, candidate(lambda group: group.drop(17)), run=folder.name)
+
+    with Imitation(fill=fill).in_place():
+        make(tmp_path, f"{HEAD}subjects: [{{subject: java:4.9.8, suites: [consumers]}}]\n")
+    place = RecordPlace.named(str(tmp_path / "record"))
+    assert judge(place, Here(), print_line=lambda _: None) == (1, 1)
+    assert dict(status(place).verdicts) == {"diverges": 1}
+
+
+def test_a_subject_without_consumers_leaves_them_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that is no consumer has no run of a suite about consumers; the campaign says why, and goes on."""
+    monkeypatch.setenv("PYTHONPATH", import_path())
+    monkeypatch.setattr(Processes, "fetch", lambda backend, _progress: backend)
+    own = Path(__file__).parents[1] / "subjects" / "own.py"
+    output: list[str] = []
+    text = f"format: 1\nbaseline: python:5.3.3\nsubjects: ['exec:{sys.executable} {own}']\nsuites: [consumers]\n"
+    assert make(tmp_path, text, printed=output) is ExitCode.NOTHING_DECISIVE
+    assert any("not measured: " in line and "acme:1.0 is no consumer" in line for line in output)
+    assert recorded(tmp_path) == 0
 
 
 def test_a_seed_is_simulated_once_and_what_differs_decides(runs: Imitation, fuzzed: list[int], tmp_path: Path) -> None:
