@@ -150,6 +150,13 @@ def shown(place: int, **fields: Any) -> Change:
     return change
 
 
+def together(records: Records) -> Records:
+    """Messages 0 and 1 come in one call, which ends well."""
+    calls = [record for record in records if isinstance(record, Received)]
+    at_once = changed(Received, [0], messages=(*calls[0].messages, *calls[1].messages))(records)
+    return changed(Consumed, [1], result=CallResult.SUCCESS)(at_once)
+
+
 def both(*changes: Change) -> Change:
     def change(records: Records) -> Records:
         for each in changes:
@@ -200,15 +207,16 @@ def test_a_sound_member_has_no_problem() -> None:
         (shown(2, offset=7), "call 2 shows message 2 at ('broker-a', 0, 7), and it lies at ('broker-a', 0, 2)"),
         (changed(Received, [2], broker="broker-b"), "call 2 shows message 2 at ('broker-b', 0, 2)"),
         (shown(2, store_ms=7), "message 2 is shown with store_ms 7, and was stored at 1002"),
+        (together, "call 0 with messages 0, 1 was to end with later, and ended with success"),
         (
             changed(Consumed, [1], result=CallResult.SUCCESS),
-            "message 1, seen 0 times before, was to end with later; call 1 ended with success",
+            "call 1 with message 1 was to end with later, and ended with success",
         ),
         (
             changed(Consumed, [4], result=CallResult.LATER),
-            "message 1, seen 1 times before, was to end with success; call 4 ended with later",
+            "call 4 with message 1 (times 1) was to end with success, and ended with later",
         ),
-        (changed(Consumed, [3], at_ns=1_301 * MS), "message 3 was to be worked on for 300 ms; call 3 took 1 ms"),
+        (changed(Consumed, [3], at_ns=1_301 * MS), "call 3 with message 3 was to work for 300 ms, and took 1 ms"),
         (
             both(without(Received, 4), without(Consumed, 4)),
             "message 1 failed with later and did not come back with times 1",

@@ -29,7 +29,10 @@ from rocketdiff.run.subject_check.finding import CheckFinding
 
 Reported = TypeVar("Reported", Allocated, Consumed, Joined, OffsetSeen, Owned, Received)
 
-_FAILURES = frozenset({ListenerOutcome.LATER, ListenerOutcome.THROW, ListenerOutcome.NULL})
+_HEAVIEST_FIRST = (ListenerOutcome.THROW, ListenerOutcome.NULL, ListenerOutcome.LATER, ListenerOutcome.SUCCESS)
+"""A call with several messages ends with the heaviest of their outcomes."""
+
+_FAILURES = frozenset(_HEAVIEST_FIRST[:-1])
 
 _ROUNDED_MS = 2
 """Some runtimes round their clock, and their sleep, to whole milliseconds."""
@@ -174,17 +177,24 @@ def _size(trial: MemberTrial) -> int:
 def _outcomes(seen: _Seen) -> Iterator[str]:
     trial = seen.trial
     for call, end, each in seen.first:
-        if each.send is None or end is None or len(call.messages) > 1:
+        if each.send is None or end is None or each is not call.messages[0]:
             continue
-        rule = trial.rule_of(each.send, each.times)
-        wanted = CallResult.SUCCESS if rule is None else CallResult(rule.outcome.value)
+        rules = [trial.rule_of(one.send, one.times) for one in call.messages if one.send is not None]
+        outcomes = [rule.outcome for rule in rules if rule is not None]
+        wanted = CallResult(min((*outcomes, ListenerOutcome.SUCCESS), key=_HEAVIEST_FIRST.index).value)
         if end.result is not wanted:
-            yield f"message {each.send}, seen {each.times} times before, was to end with {wanted}; call {call.call} ended with {end.result}"
+            yield f"{_named(call)} was to end with {wanted}, and ended with {end.result}"
             return
         took_ms = (end.at_ns - call.at_ns) / NS_PER_MS
-        if rule is not None and rule.work_ms and took_ms < rule.work_ms - _ROUNDED_MS:
-            yield f"message {each.send} was to be worked on for {rule.work_ms} ms; call {call.call} took {took_ms:.0f} ms"
+        work_ms = sum(rule.work_ms or 0 for rule in rules if rule is not None)
+        if took_ms < work_ms - _ROUNDED_MS:
+            yield f"{_named(call)} was to work for {work_ms} ms, and took {took_ms:.0f} ms"
             return
+
+
+def _named(call: Received) -> str:
+    shown = ", ".join(str(each.send) + f" (times {each.times})" * bool(each.times) for each in call.messages)
+    return f"call {call.call} with message{'s' * (len(call.messages) > 1)} {shown}"
 
 
 def _returns(seen: _Seen) -> Iterator[str]:
@@ -237,7 +247,8 @@ def _offsets(seen: _Seen) -> Iterator[str]:
         short = {queue: each for queue, each in trial.committed.items() if (each[0] or 0) < each[1]}
         for queue, (committed, end) in list(short.items())[:1]:
             yield f"queue {queue} ends at {end}, and {committed or 'nothing'} is committed after left: commit what was consumed"
-        again = [each.send for call, _, each in seen.all if call.incarnation > 1]
+        done = {each.send for _, end, each in seen.first if end is not None and end.result is CallResult.SUCCESS}
+        again = [each.send for call, _, each in seen.all if call.incarnation > 1 and each.send in done]
         if again:
             yield f"{plural(len(again), 'message')} came again after it had left and joined, the first is number {again[0]}"
 
