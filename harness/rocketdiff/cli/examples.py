@@ -86,7 +86,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "record rules-changed": ("rocketdiff record rules-changed loss",),
     "record status": ("rocketdiff record status --json",),
     "subject": ("rocketdiff subject init go my-driver", "rocketdiff subject check 'exec:./my-driver --flag'"),
-    "subject init": ("rocketdiff subject init go my-driver",),
+    "subject init": ("rocketdiff subject init go my-driver", "rocketdiff subject init java my-member --role consumer"),
     "subject check": (
         "rocketdiff subject check 'exec:./my-driver --flag'",
         "rocketdiff subject check java:patched.jar@5.3.3",
