@@ -18,6 +18,7 @@ from rocketdiff.cluster.external.inspect import inspect_brokers
 from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.cluster.launched.command_line import installed, java_command
 from rocketdiff.cluster.processes.launch import start_processes
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.traces.reader import read_table
@@ -45,6 +46,9 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
 LONG_PAUSE = (*REFERENCES, "--scenario", "whole/long-pause")
 _STOPPED = "T"
+
+_GET_ALL_SUBSCRIPTIONGROUP_CONFIG = 201
+"""RequestCode of every release."""
 
 
 PAUSES = {"pause": "kill -STOP $(cat {name}.pid)", "resume": "kill -CONT $(cat {name}.pid)"}
@@ -92,15 +96,21 @@ class StandIn:
         return int((self.folder / f"{name}.pid").read_text())
 
     def seen(self) -> dict[str, object]:
-        """Topics, broker settings and process states, which must be the same after a run."""
+        """Topics, groups, broker settings and process states, which must be the same after a run."""
         described = read(Path(self.file().partition(":")[2]))
         with Channels() as channels, pytest.MonkeyPatch.context() as patch:
             patch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 10_000.0)  # on a busy machine too
             address = self.cluster.name_server_addresses[0]
             answer = channels.invoke(address, Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER), 5_000)
+            groups = {node.name: self.groups(channels, node.address) for node in self.cluster.brokers}
             settings = {one.described.name: one.settings for one in inspect_brokers(channels, described)}
         states = {node.name: self.state(node.name) for node in nodes_of(self.cluster)}
-        return {"topics": sorted(answer.body.split(b'"')), "settings": settings, "states": states}
+        topics = sorted(answer.body.split(b'"'))
+        return {"topics": topics, "groups": groups, "settings": settings, "states": states}
+
+    def groups(self, channels: Channels, address: str) -> set[str]:
+        answer = channels.invoke(address, Command(_GET_ALL_SUBSCRIPTIONGROUP_CONFIG), 5_000)
+        return set(json.loads(answer.body)["subscriptionGroupTable"])
 
     def state(self, name: str) -> str:
         state = Path(f"/proc/{self.pid(name)}/stat").read_text().rpartition(")")[2].split()[0]
@@ -149,6 +159,19 @@ def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_pa
     assert stand_in.seen() == before
     assert not stand_in.undo_logs
     assert await_no_process_of(run) == {}
+
+
+def test_groups_of_consumers_leave_the_cluster_as_it_was(stand_in: StandIn, tmp_path: Path) -> None:
+    """A case about consumers conforms under a pause, and its groups, their topics and their offsets are deleted."""
+    before = stand_in.seen()
+    cluster = ("--cluster", stand_in.file(), "--scenarios", str(SCENARIOS))
+    pair = ("--subject", "python:5.3.3", "--subject", "python:5.3.3", "--master", "none")
+    done = finished_run(tmp_path, "run", *pair, *cluster, "--scenario", "whole/group-under-a-pause")
+    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
+    deliveries = read_table(RunDirectory.open(run_of(tmp_path)), TableName.DELIVERIES, 1, Arm.CANDIDATE)
+    assert deliveries.num_rows
+    assert stand_in.seen() == before
+    assert not stand_in.undo_logs
 
 
 def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in: StandIn, tmp_path: Path) -> None:
