@@ -17,11 +17,15 @@ def test_the_page_is_made_of_the_document() -> None:
 
 
 def test_every_client_of_the_example_campaign_has_a_run() -> None:
-    """Each of the campaign's twenty clients, ten Java releases among them, has a judged run."""
+    """Each of the campaign's twenty clients, ten Java releases among them, has a judged run; two have one about consumers."""
     campaign = read(resource("fixtures/examples/campaign.yaml"))
-    wanted = {str(entry.spec) for entry in campaign.plan.entries}
-    assert {run.candidate for run in DOCUMENT.runs} == wanted
-    assert DOCUMENT.total == DOCUMENT.answered == len(DOCUMENT.runs) == len(wanted) == 20
+    wanted = sorted(str(entry.spec) for entry, _ in campaign.plan.runs())
+    assert sorted(run.candidate for run in DOCUMENT.runs) == wanted
+    assert DOCUMENT.total == DOCUMENT.answered == len(DOCUMENT.runs) == len(wanted) == 22
+    assert len(set(wanted)) == 20
+    assert {line.scenario for line in DOCUMENT.groups} == {
+        "consuming/pause-one-of-two", "groups/five-queues-one-to-six-members",
+    }  # fmt: skip
 
 
 def test_it_is_small_and_names_no_place_of_a_machine() -> None:
