@@ -42,6 +42,7 @@ CONSUMER_4_0_0 = Generation(
         refused_lock_delay_ms=0,
         pulls_without_offset=True,
         renews_dropped_queues=True,
+        renews_locks_twice=False,
         unlocks_at_once=False,
         locks_to_broadcast=True,
         resend_counts_itself=False,
@@ -108,6 +109,7 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
         local_offsets_are_merged=False,
         refused_lock_delay_ms=500,
         renews_dropped_queues=False,
+        renews_locks_twice=True,
         resets_bytes=False,
     ),
 )
@@ -181,6 +183,7 @@ _BY_RELEASE |= {
         new_queue_is_locked=True,
         refused_lock_delay_ms=500,
         renews_dropped_queues=False,
+        renews_locks_twice=True,
     ),
     # It waits for PULL_NOT_FOUND instead, which no broker answers to a query.
     "5.0.0-ALPHA": replace(CONSUMER_5_0_0.rules, understands_no_offset=False),

@@ -26,6 +26,7 @@ CHANGES = {
         "local_offsets_are_merged": False,
         "refused_lock_delay_ms": 500,
         "renews_dropped_queues": False,
+        "renews_locks_twice": True,
         "resets_bytes": False,
     },
     "5.1.0": {"broker_flow_control_delay_ms": 20},

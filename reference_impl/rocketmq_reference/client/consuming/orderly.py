@@ -52,6 +52,7 @@ class Orderly:
         self._resend = resend
         self._pool = host.worker(CONSUME)
         self._delays = host.worker("consume-delays")
+        self._pop_delays = host.worker("pop-consume-delays")
         self._turns: dict[TopicQueue, Lock] = {}
         self._calls: dict[Pulled, Lock] = {}
         self._is_stopped = False
@@ -61,6 +62,8 @@ class Orderly:
         if not self._memory.settings.is_broadcasting:
             first_ms = self._host.now_ms + rules.FIRST_RENEWAL_MS
             self._delays.schedule(first_ms, self._renew, self._memory.settings.lock_interval_ms)
+            if self._memory.rules.renews_locks_twice:  # ConsumeMessagePopOrderlyService is started too
+                self._pop_delays.schedule(first_ms, self._renew, self._memory.settings.lock_interval_ms)
 
     def stop(self) -> Body:
         """Begin no run any more, and give all locks back; runs under way end after their call."""

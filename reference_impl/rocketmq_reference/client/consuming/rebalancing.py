@@ -142,13 +142,12 @@ class Rebalancing:
         is_broadcasting = self._memory.settings.is_broadcasting
         if not queues and rules.leaves_empty_lists and not is_broadcasting:
             queues = None
+        asks = not is_broadcasting and not (queues is None and rules.leaves_empty_lists)
+        ids = (yield from self._ids(topic)) if asks else None  # before it announces anything
         if queues is None and rules.announces_unknown_topic and not topic.startswith(RETRY_PREFIX):
             yield from self._announce(topic)
         if is_broadcasting:
             return queues is None or (yield from self._work_on(topic, queues))
-        if queues is None and rules.leaves_empty_lists:
-            return True
-        ids = yield from self._ids(topic)
         if queues is None or ids is None or (rules.leaves_empty_lists and not ids):
             return True
         ordered, members = in_java_order(queues), ids_in_java_order(ids)

@@ -36,7 +36,7 @@ class ConsumerRules:
     Of queues that are consumed in order. new_queue_is_locked: a new queue counts as locked, since the broker has locked it; else it waits
     for the next renewal. refused_lock_delay_ms: from a refused lock to a round; 0: the next one in turn. pulls_without_offset: a
     first offset that cannot be asked for becomes −1, which the broker refuses; else the pull is put off. renews_dropped_queues: the locks
-    of queues that are being given up too. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
+    of queues that are being given up too. renews_locks_twice: the service of pop consumption renews them as well. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
     later. locks_to_broadcast: a broadcasting member locks too. resend_counts_itself: a message that has failed too often is sent
     with one reconsume time more. resend_keeps_origin_id: with its first id.
     """
@@ -66,6 +66,7 @@ class ConsumerRules:
     refused_lock_delay_ms: int
     pulls_without_offset: bool
     renews_dropped_queues: bool
+    renews_locks_twice: bool
     unlocks_at_once: bool
     locks_to_broadcast: bool
     resend_counts_itself: bool

@@ -9,7 +9,7 @@ _OTHERS = ("A", "zz", "own ")
 _OWN = "own"
 _MS = (1, 500, 1_000, 1_500, 3_000, 5_000, 10_000, 15_000, 20_000, 31_000)
 _MOST_QUEUES = 2
-_ASKED = ("query", "max", "pull", "pull", "back")
+_ASKED = ("query", "max", "pull", "pull", "back", "lock")
 _CODES = ("SYSTEM_ERROR", "SYSTEM_BUSY", "FLOW_CONTROL", "SUBSCRIPTION_NOT_EXIST")
 
 Step = dict[str, Any]
@@ -35,12 +35,14 @@ class Membership:
         steps += [self.store() for _ in range(rng.between(0, 2))]
         rules = [{"every": rng.between(1, 5), "offset": 0, "tries": rng.between(1, 3)}] if rng.chance(0.4) else []
         steps += [self.refuse()] if rng.chance(0.2) else []
-        steps.append({"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1)})
+        listener = rng.pick(("concurrent", "concurrent", "orderly"))
+        steps.append({"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1), "listener": listener})
         weights = {
             self.store: 5,
             self.members: 2,
             self.fault: rng.pick((0, 1, 3)),
             self.refuse: rng.pick((0, 1)),
+            self.lock_holder: 1 if listener == "orderly" else 0,
             self.dump: 1,
         }
         for _ in range(rng.between(3, 7)):
@@ -73,6 +75,9 @@ class Membership:
         rng = self.rng
         code = rng.pick(_CODES) if rng.chance(0.6) else None
         return {"do": "refuse", "broker": rng.pick(self.names), "asked": rng.pick(_ASKED), "code": code}
+
+    def lock_holder(self) -> Step:
+        return {"do": "lock_holder", **self._queue(), "other": self.rng.chance(0.5)}
 
     def dump(self) -> Step:
         return {"do": "dump", "parts": ["owned"]}

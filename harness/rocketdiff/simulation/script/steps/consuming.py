@@ -28,7 +28,7 @@ from rocketdiff.simulation.script.steps.environment import (
 )
 from rocketdiff.simulation.script.steps.process_queue import PROCESS_QUEUE_STEPS, ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import QueueOf
-from rocketdiff.simulation.script.steps.subscribing import SUBSCRIBING_STEPS, Refuse, Store, SubscribingStep
+from rocketdiff.simulation.script.steps.subscribing import SUBSCRIBING_STEPS, LockHolder, Refuse, Store, SubscribingStep
 from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
 
@@ -158,7 +158,7 @@ def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
 
 def broker_of(step: ConsumingStep) -> str | None:
     """Return the broker that a step names; the queues of CONFIG may be of brokers without a route."""
-    return step.broker if isinstance(step, KnownOffset | Consumed | Store | Refuse) else None
+    return step.broker if isinstance(step, KnownOffset | Consumed | Store | Refuse | LockHolder) else None
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:

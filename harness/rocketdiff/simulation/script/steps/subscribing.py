@@ -19,17 +19,25 @@ class ListenerRule:
     tries: Annotated[int, Field(ge=0, le=100)] = 1
 
 
+class ListenerKind(StrEnum):
+    """Whether a queue's messages are consumed in order."""
+
+    CONCURRENT = "concurrent"
+    ORDERLY = "orderly"
+
+
 @dataclass(frozen=True, slots=True)
 class Join:
     """
-    Starts the consumer with a concurrent listener: prints whether its start failed. Without a rule every message succeeds.
+    Starts the consumer: prints whether its start failed. Without a rule every message succeeds.
 
-    unknown_topic: subscribes also to a topic that no name server knows.
+    unknown_topic: subscribes also to a topic that no name server knows. listener: of all such steps of a script the same.
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
     rules: Annotated[tuple[ListenerRule, ...], Field(max_length=100)] = ()
     unknown_topic: bool = False
+    listener: ListenerKind = ListenerKind.CONCURRENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ class Asked(StrEnum):
     MAX = "max"
     PULL = "pull"
     BACK = "back"
+    LOCK = "lock"
 
 
 class Refusal(StrEnum):
@@ -79,6 +88,16 @@ class Refuse:
     code: Refusal | None = None
 
 
-SubscribingStep = Join | Leave | Store | Refuse
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """Sets whether another member holds the lock of a queue, so that the broker does not lock it for this one."""
 
-SUBSCRIBING_STEPS = (Join, Leave, Store, Refuse)
+    do: Literal["lock_holder"] = field(default="lock_holder", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+    other: bool
+
+
+SubscribingStep = Join | Leave | Store | Refuse | LockHolder
+
+SUBSCRIBING_STEPS = (Join, Leave, Store, Refuse, LockHolder)

@@ -9,6 +9,8 @@ from rocketdiff.simulation.virtual.network import Respond
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
 
 OWN_ID = "own@own"
 """The client's own id, which a script calls ``own``: from its address and its instance name."""
@@ -36,6 +38,7 @@ class GroupBrokers:
         self._stored: dict[str, list[StoredMessage]] = {}
         self._held: list[_Held] = []
         self._refused: dict[tuple[str, str], int] = {}
+        self._locked_by_others: set[Queue] = set()
 
     def refuse(self, broker: str, asked: str, code: int | None) -> None:
         """Answer a kind of request with this code from now on; None: as usual."""
@@ -43,6 +46,13 @@ class GroupBrokers:
             self._refused.pop((broker, asked), None)
         else:
             self._refused[broker, asked] = code
+
+    def set_lock_holder(self, queue: Queue, *, is_other: bool) -> None:
+        """Let another member hold a queue's lock, or none."""
+        if is_other:
+            self._locked_by_others.add(queue)
+        else:
+            self._locked_by_others.discard(queue)
 
     def store(self, broker: str, queue_id: int, count: int, size: int) -> None:
         """Store messages; pulls that wait for them are answered."""
@@ -75,6 +85,10 @@ class GroupBrokers:
             case "commit":
                 assert question.offset is not None
                 group.offsets[of] = question.offset
+            case "lock":
+                asked = (Queue(broker, queue_id) for queue_id in question.queues)
+                free = (TopicQueue(TOPIC, queue) for queue in asked if queue not in self._locked_by_others)
+                respond(Answered(locked=frozenset(free)))
             case "pull":
                 self._pull(broker, question, respond)
             case _:

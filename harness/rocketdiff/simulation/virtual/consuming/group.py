@@ -1,7 +1,7 @@
 """The scripted brokers of a group, and the requests of its member, reduced to what a script can distinguish."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
@@ -24,13 +24,14 @@ _QUERY_NOT_FOUND = 22
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request: kind as in the report (route, heartbeat, ids, query, max, commit, pull); rest: what follows in its text."""
+    """A request: kind as in the report (route, heartbeat, ids, query, max, commit, pull, lock); rest: what follows in its text."""
 
     kind: str
     of: str = ""
     rest: str = ""
     offset: int | None = None
     pull: Pull | None = None
+    queues: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Answered:
     ids: tuple[str, ...] = ()
     offset: int = 0
     pulled: PullAnswer | None = None
+    locked: frozenset[TopicQueue] = frozenset()
 
 
 class Group:
@@ -169,6 +171,15 @@ class GroupCodec:
     def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
         return Question("back", f"{broker}/{message.queue_id}", f"{message.queue_offset} level {delay_level}")
 
+    def lock(self, queues: Iterable[TopicQueue]) -> Question:
+        return _locking("lock", queues)
+
+    def unlock(self, queues: Iterable[TopicQueue]) -> Question:
+        return _locking("unlock", queues)
+
+    def read_locked(self, answer: Answered) -> set[TopicQueue]:
+        return set(_succeeded(answer).locked)
+
     def expect_success(self, answer: Answered) -> object:
         return _succeeded(answer)
 
@@ -183,6 +194,11 @@ def _pulled(asked: Pull) -> Iterator[str]:
     yield str(asked.offset)
     if asked.commit is not None:
         yield f"commit {asked.commit}"
+
+
+def _locking(kind: str, queues: Iterable[TopicQueue]) -> Question:
+    ids = tuple(sorted(of.queue.queue_id for of in queues))
+    return Question(kind, rest=" ".join(map(str, ids)), queues=ids)
 
 
 def _succeeded(answer: Answered) -> Answered:

@@ -2,6 +2,7 @@
 
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
+from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.consuming.group import Group, owned_text
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
@@ -24,7 +25,9 @@ class GroupSession(ProcessQueueSession):
     ) -> None:
         super().__init__(session, dialect, script, observer)
         self._group = Group()
-        self._memory = ConsumerMemory(_GROUP_NAME, own, dialect.consumer, ConsumeSettings(), None)
+        is_orderly = any(isinstance(step, Join) and step.listener is ListenerKind.ORDERLY for step in script.steps)
+        rules, settings = dialect.consumer, ConsumeSettings()
+        self._memory = ConsumerMemory(_GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
 
     def do(self, head: str, step: Step) -> Body | None:
         match step:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocketdiff.simulation.script.model import Script, Step
-from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, Refuse, Store
+from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, LockHolder, Refuse, Store
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
@@ -19,6 +19,8 @@ from rocketmq_reference.client.background import Rounds as Times
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
+from rocketmq_reference.client.consuming.locking import Locking
+from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
@@ -32,9 +34,11 @@ from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
 
@@ -68,7 +72,15 @@ class PushSession(GroupSession):
         times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
         self._background = Background(shared, kernel, routes, remoting, codec, times)
         self._committing = Committing(self._memory, routes, remoting, codec, lambda address: address)
-        consuming = Concurrent(self._memory, kernel, remoting, codec, self._committing, self._listen, _no_route)
+        consuming: Concurrent | Orderly
+        self._in_order: Orderly | None = None
+        if self._memory.is_orderly:
+            locking = Locking(self._memory, kernel, remoting, codec, self._committing)
+            consuming = self._in_order = Orderly(
+                self._memory, kernel, self._committing, locking, self._listen_in_order, _no_route
+            )
+        else:
+            consuming = Concurrent(self._memory, kernel, remoting, codec, self._committing, self._listen, _no_route)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
         self._rebalancing = Rebalancing(
             self._memory,
@@ -82,6 +94,7 @@ class PushSession(GroupSession):
             ScriptedTape(script.seed),
             API_TIMEOUT_MS,
             self._pulling.begin,
+            self._in_order,
         )
         self._pulling.on_moved = self._rebalancing.begin_anew
         self._background.on_greeted = self._rebalancing.wake
@@ -100,6 +113,8 @@ class PushSession(GroupSession):
                 self._brokers.store(broker, queue, count, size)
             case Refuse(broker, asked, code):
                 self._brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
+            case LockHolder(broker, queue, other):
+                self._brokers.set_lock_holder(Queue(broker, queue), is_other=other)
             case Join():
                 return self._join(head, step)
             case Leave():
@@ -114,6 +129,8 @@ class PushSession(GroupSession):
         for topic in (TOPIC, *unknown, RETRY_PREFIX + self._memory.group):
             self._memory.subscriptions[topic] = Subscription(topic, EVERYTHING, 0)
             self._routes.known.want(topic)
+        if self._in_order is not None:
+            self._in_order.start()
         self._background.start()
         self._rebalancing.start()
         answer = '{"started": true}'
@@ -126,6 +143,8 @@ class PushSession(GroupSession):
     def _leave(self, head: str) -> Body:
         self._rebalancing.stop()
         self._pulling.stop()
+        if self._in_order is not None:
+            yield from self._in_order.stop()
         yield from self._committing.commit_all()
         yield from self._background.unregister_client()
         self._network.shut_down()
@@ -135,12 +154,19 @@ class PushSession(GroupSession):
     def _listen(
         self, messages: Sequence[StoredMessage], of: TopicQueue, _context: ConsumeContext
     ) -> ConsumeStatus | None:
+        return ConsumeStatus.RECONSUME_LATER if self._fails(messages, of) else ConsumeStatus.CONSUME_SUCCESS
+
+    def _listen_in_order(
+        self, messages: Sequence[StoredMessage], of: TopicQueue, _context: OrderlyContext
+    ) -> OrderlyStatus | None:
+        return OrderlyStatus.SUSPEND if self._fails(messages, of) else OrderlyStatus.SUCCESS
+
+    def _fails(self, messages: Sequence[StoredMessage], of: TopicQueue) -> bool:
         (message,) = messages
         offset, times = message.queue_offset, message.reconsume_times
         text = f"deliver {of.queue.broker}/{of.queue.queue_id} {offset} times {times}"
         self._group.note(self.session.kernel.now_ms, text)
-        fails = any(offset % rule.every == rule.offset and times < rule.tries for rule in self._listener)
-        return ConsumeStatus.RECONSUME_LATER if fails else ConsumeStatus.CONSUME_SUCCESS
+        return any(offset % rule.every == rule.offset and times < rule.tries for rule in self._listener)
 
 
 def _no_route(_message: StoredMessage) -> Running[None]:

@@ -138,6 +138,11 @@ public final class Protocol {
         Members.must(addExtField, answer, name, value);
     }
 
+    /** The body of a request, which is JSON. */
+    public String text(Object request) {
+        return new String((byte[]) Members.must(body, request), StandardCharsets.UTF_8);
+    }
+
     public Object withBody(Object answer, byte[] content) {
         Members.must(setBody, answer, (Object) content);
         return answer;

@@ -5,9 +5,14 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
@@ -28,6 +33,9 @@ public final class GroupBrokers {
     private static final int UNREGISTER = 35;
     private static final int SEND_BACK = 36;
     private static final int CONSUMER_IDS = 38;
+    private static final int LOCK = 41;
+    private static final int UNLOCK = 42;
+    private static final Pattern QUEUE_ID = Pattern.compile("\"queueId\":([0-9]+)");
     private static final int SYSTEM_ERROR = 1;
     private static final int PULL_NOT_FOUND = 19;
     private static final int PULL_OFFSET_MOVED = 21;
@@ -44,6 +52,8 @@ public final class GroupBrokers {
     private final Map<String, List<byte[]>> stored = new HashMap<>();
     private final List<Held> held = new ArrayList<>();
     private final Map<String, Integer> refused = new HashMap<>();
+    /** Queues whose locks another member holds. */
+    final Set<String> lockedByOthers = new HashSet<>();
 
     public GroupBrokers(Release release) {
         this.release = release;
@@ -144,11 +154,39 @@ public final class GroupBrokers {
                     respond.with(() -> protocol.response(request, 0));
                 }
                 return true;
+            case LOCK:
+            case UNLOCK:
+                lock(server, request, respond);
+                return true;
             case PULL:
                 pull(server, queue, request, respond);
                 return true;
             default:
                 return false;
+        }
+    }
+
+    private void lock(ScriptedServer server, Object request, Respond respond) {
+        TreeSet<Integer> asked = new TreeSet<>();
+        Matcher found = QUEUE_ID.matcher(protocol.text(request));
+        while (found.find()) {
+            asked.add(Integer.valueOf(found.group(1)));
+        }
+        boolean locks = protocol.code(request) == LOCK;
+        StringBuilder text = new StringBuilder(locks ? "lock " : "unlock ").append(server.name);
+        StringBuilder locked = new StringBuilder("{\"lockOKMQSet\":[");
+        for (int queue : asked) {
+            text.append(' ').append(queue);
+            if (!lockedByOthers.contains(server.name + "/" + queue)) {
+                locked.append(locked.charAt(locked.length() - 1) == '[' ? "" : ",").append("{\"brokerName\":")
+                    .append(JsonText.of(server.name)).append(",\"queueId\":").append(queue)
+                    .append(",\"topic\":").append(JsonText.of(AllocationClient.TOPIC)).append('}');
+            }
+        }
+        note(text.toString());
+        if (!refuses(server, locks ? "lock" : "unlock", request, respond)) {
+            byte[] body = locked.append("]}").toString().getBytes(StandardCharsets.UTF_8);
+            respond.with(() -> locks ? protocol.response(request, 0, body) : protocol.response(request, 0));
         }
     }
 

@@ -7,11 +7,13 @@ public final class Listening {
     private final List<long[]> rows;
     /** Whether the member subscribes also to a topic that no name server knows. */
     final boolean hasUnknownTopic;
+    final boolean isOrderly;
 
     /** rows: of every so many offsets, the one with this remainder, so many times. */
-    public Listening(List<long[]> rows, boolean hasUnknownTopic) {
+    public Listening(List<long[]> rows, boolean hasUnknownTopic, boolean isOrderly) {
         this.rows = rows;
         this.hasUnknownTopic = hasUnknownTopic;
+        this.isOrderly = isOrderly;
     }
 
     boolean fails(long offset, int times) {

@@ -36,7 +36,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         set("setClientIP", String.class, "own");
         set("setInstanceName", String.class, "own");
         set("setVipChannelEnabled", boolean.class, false);
-        Class<?> listener = release.type("client.consumer.listener.MessageListenerConcurrently");
+        Class<?> listener = release.type("client.consumer.listener.MessageListener"
+            + (listening.isOrderly ? "Orderly" : "Concurrently"));
         Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
         set("registerMessageListener", listener, heard);
         subscribe(TOPIC);
@@ -55,7 +56,10 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     private InvocationHandler listener(Listening listening) {
-        Class<?> status = release.type("client.consumer.listener.ConsumeConcurrentlyStatus");
+        Class<?> status = release.type("client.consumer.listener.Consume"
+            + (listening.isOrderly ? "Orderly" : "Concurrently") + "Status");
+        String failed = listening.isOrderly ? "SUSPEND_CURRENT_QUEUE_A_MOMENT" : "RECONSUME_LATER";
+        String succeeded = listening.isOrderly ? "SUCCESS" : "CONSUME_SUCCESS";
         return (proxy, method, arguments) -> {
             if (!method.getName().equals("consumeMessage")) {
                 return method.getName().equals("hashCode") ? (Object) System.identityHashCode(proxy) : null;
@@ -65,8 +69,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             long offset = (Long) Members.must(Members.method(message.getClass(), "getQueueOffset", 0), message);
             int times = (Integer) Members.must(Members.method(message.getClass(), "getReconsumeTimes", 0), message);
             brokers.group.note(scheduler.nowMs(), "deliver " + name(queue) + " " + offset + " times " + times);
-            String named = listening.fails(offset, times) ? "RECONSUME_LATER" : "CONSUME_SUCCESS";
-            return constant(status, named);
+            return constant(status, listening.fails(offset, times) ? failed : succeeded);
         };
     }
 
@@ -93,6 +96,15 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     @Override
     public void refuse(String broker, String asked, Integer code) {
         brokers.refuse(broker, asked, code);
+    }
+
+    @Override
+    public void lockHolder(String broker, int queue, boolean isOther) {
+        if (isOther) {
+            brokers.lockedByOthers.add(broker + "/" + queue);
+        } else {
+            brokers.lockedByOthers.remove(broker + "/" + queue);
+        }
     }
 
     @Override

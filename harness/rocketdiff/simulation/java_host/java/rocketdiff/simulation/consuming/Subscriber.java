@@ -10,6 +10,9 @@ public interface Subscriber extends Member {
     /** A broker refuses a kind of request with this code; null: it answers as usual. */
     void refuse(String broker, String asked, Integer code);
 
+    /** Another member holds the lock of a queue, or none. */
+    void lockHolder(String broker, int queue, boolean isOther);
+
     /** Messages are stored into a queue of a broker. */
     void store(String broker, int queue, long count, int bytes);
 }

@@ -42,6 +42,11 @@ final class ConsumingSteps {
                 String asked = fields.text("asked");
                 Integer code = fields.any("code") == null ? null : Codes.number(fields.any("code"));
                 return (run, place) -> ((Subscriber) run.client).refuse(broker, asked, code);
+            case "lock_holder":
+                String of = fields.text("broker");
+                int locked = Math.toIntExact(fields.number("queue"));
+                boolean isOther = fields.flag("other");
+                return (run, place) -> ((Subscriber) run.client).lockHolder(of, locked, isOther);
             case "wake":
                 return (run, place) -> ((Member) run.client).wake();
             case "rounds":
@@ -69,7 +74,8 @@ final class ConsumingSteps {
             Fields of = new Fields("rule", row);
             rows.add(new long[] {of.number("every"), of.number("offset", 0), of.number("tries", 1)});
         }
-        Listening listening = new Listening(rows, fields.flag("unknown_topic", false));
+        Listening listening = new Listening(rows, fields.flag("unknown_topic", false),
+            "orderly".equals(fields.textOrNull("listener")));
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
