@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import resource
-from tests.releases.patched import PRODUCER_IMPL, client_jar, patched_jar, with_entry
+from tests.releases.patched import PRODUCER_IMPL, client_jar, patched_jar, slowly_retrying_jar, with_entry
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +20,22 @@ def test_a_changed_constant_is_found_by_the_script_that_shows_it(
 ) -> None:
     """A longest avoidance of 3 s instead of 30 s is found by avoidance-steps."""
     patched = f"{patched_jar(tmp_path / 'patched.jar')}@5.3.3"
-    assert guarded(["changelog", "5.3.3", patched, "--exit-code"]) == ExitCode.DIVERGES
+    assert guarded(["changelog", "5.3.3", patched, "--role", "producer", "--exit-code"]) == ExitCode.DIVERGES
     reported = capsys.readouterr().out
     assert "avoidance-steps" in reported
     (headline,) = [line for line in reported.splitlines() if "available_at_ms" in line]
     assert "how long its broker is avoided" in headline
     assert " 30000 → 3000" in headline
+
+
+def test_a_changed_consumer_is_found_by_the_script_that_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A message that no broker takes back, and that is consumed again after 9 s instead of 5 s, is found."""
+    patched = f"{slowly_retrying_jar(tmp_path / 'patched.jar')}@5.3.3"
+    assert guarded(["changelog", "5.3.3", patched, "--role", "consumer", "--exit-code"]) == ExitCode.DIVERGES
+    named = [line for line in capsys.readouterr().out.splitlines() if " (consumer; " in line]
+    assert named == ["  consumer-failing-broker (consumer; K15 K27)"]
 
 
 def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
