@@ -226,6 +226,21 @@ def never_joins(group: Group) -> None:
     group.members[0]["error"] = "MQClientException"
 
 
+@pytest.mark.parametrize(("sends", "verdict"), [(2, RunVerdict.CONFORMS), (4, RunVerdict.DIVERGES)])
+def test_a_crowded_broker_may_refuse_few_messages_that_failed(sends: int, verdict: RunVerdict) -> None:
+    """The client sends these itself, with a level of its own."""
+
+    def sends_some_itself(group: Group) -> None:
+        for copy in group.returned:
+            if copy["send"] < 7 * sends:  # every seventh fails
+                copy |= {"delay_level": 3, "properties": returned_properties_of(copy["send"], level=3)}
+        for row in group.deliveries:
+            if row["send"] < 7 * sends and row["times"]:
+                row["properties"] = returned_properties_of(row["send"], level=3)
+
+    assert candidate(sends_some_itself).judge().judgement.verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("change", "signature"),
     [

@@ -22,6 +22,9 @@ OWN_SENDS = 2
 """Copies of one hand-back that the client's own send may leave: a paused broker stores what it was sent after its pause."""
 
 
+REFUSED_SHARE, REFUSED_FEW = 20, 2
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A copy of a failed message in the delay topic, the retry topic or the dead letters. level: 0 of a dead letter."""
@@ -103,3 +106,8 @@ def settled(failures: Sequence[Failure], copies: Iterable[Copy], most: int) -> S
         else:
             found.further.append(copy)
     return found
+
+
+def may_be_refused(refused: int, failures: int) -> bool:
+    """Return True if so few of the hand-backs of a case failed that the brokers were crowded (CODE 2 after 0.2 s in their queue)."""
+    return refused <= max(REFUSED_FEW, failures // REFUSED_SHARE)

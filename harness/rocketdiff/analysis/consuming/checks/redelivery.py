@@ -35,6 +35,7 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, LOCAL_RETRY_NS
+from rocketdiff.oracle.consumer.retrying import may_be_refused
 
 NAME = "redelivery"
 
@@ -46,9 +47,6 @@ BEGUN_NS = NS_PER_S
 
 EARLY_NS = 100_000_000
 """Clocks and timers of a client, for its own delays."""
-
-LOCAL_SHARE, FEW_LOCAL = 20, 2
-"""Brokers that are crowded may refuse both ways."""
 
 GIVEN_UP_NS = 2 * NS_PER_S
 """A thread that has looked whether the queue is still its member's may wait for a core before it calls the listener."""
@@ -92,7 +90,7 @@ def _observe_repeats(story: CaseStory, facts: GroupFacts, group: GroupStory) -> 
             )
         elif not group.is_orderly and not _may_be_kept(story, group, before):
             kept.append(again)
-    if len(kept) <= max(FEW_LOCAL, sum(each.has_failed for each in group.deliveries) // LOCAL_SHARE):
+    if may_be_refused(len(kept), sum(each.has_failed for each in group.deliveries)):
         return
     for again in kept:
         facts.differ_at(

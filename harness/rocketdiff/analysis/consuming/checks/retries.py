@@ -2,12 +2,13 @@
 Does a message whose listener failed come back: once, after its delay, soon then, and with its failures counted?
 
 A failed message is handed back to its broker, which keeps it for the delay and stores it in the group's retry topic, or in the dead
-letters when it has failed too often. Beside a fault there may be other copies, and none (``oracle.consumer.retrying``). A copy that came due
+letters when it has failed too often. A crowded broker may refuse a few, which the client then sends itself. Beside a fault there may be other copies, and none (``oracle.consumer.retrying``). A copy that came due
 is delivered, at the latest after its delay, a tenth of a second of the broker's, a hold, and what a busy machine takes.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -35,7 +36,7 @@ from rocketdiff.core.tables.signatures import (
     Signature,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
-from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, settled
+from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, may_be_refused, settled
 
 NAME = "retries"
 
@@ -49,35 +50,58 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         if group.is_orderly:  # its messages stay in their queue
             continue
         copies, known, promptly = copies_by_send(group), Failures(story, group), Promptly(story, group)
+        refused: list[_Different] = []
+        judged = 0
         for send, deliveries in group.by_send.items():
             failed = [each for each in deliveries if each.has_failed and each.end_ns is not None]
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(failed))
+            judged += len(failed)
             failures = list(map(known.of, failed))
             own = copies.get(send, ())
             if any(copy.place != RETRY and known.may_be_unseen(copy) for copy in own):
                 continue
-            if group.returned is not None:
-                _observe_copies(facts, group, failed, failures, own, known.most)
+            if group.returned is not None and (different := _different(group, failed, failures, own, known.most)):
+                sent = [replace(failure, is_certain=False) for failure in failures]
+                is_counted = len(_made(own, failures)) == len(failures)
+                if is_counted and not _different(group, failed, sent, own, known.most):
+                    refused.append(different)
+                    continue
+                different.note(facts, group)
             if all(failure.is_certain for failure in failures):
                 _observe_deliveries(facts, group, deliveries, failed, promptly)
+        if not may_be_refused(len(refused), judged):
+            for each in refused:
+                each.note(facts, group)
         _observe_undelivered(story, facts, group)
 
 
-def _observe_copies(
-    facts: GroupFacts,
+@dataclass(frozen=True, slots=True)
+class _Different:
+    """The first difference of a message's copies, and the delivery that shows it."""
+
+    signature: Signature
+    at: Delivery
+    expected: str
+    observed: str
+
+    def note(self, facts: GroupFacts, group: GroupStory) -> None:
+        _note(facts, group, self.signature, self.at, expected=self.expected, observed=self.observed)
+
+
+def _different(
     group: GroupStory,
     failed: Sequence[Delivery],
     failures: Sequence[Failure],
     copies: Sequence[ReturnedCopy],
     most: int,
-) -> None:
-    """Compare the copies of a message with those that its failures must have, and may have; note the first difference."""
+) -> _Different | None:
+    """Compare the copies of a message with those that its failures must have, and may have."""
     found = settled(failures, _made(copies, failures), most)
     if not found.missing and not found.further:
-        return
+        return None
     signature, failure, expected, observed = _difference(found, failures, most)
     at = failed[failures.index(failure)] if failure in failures else group.by_send[copies[0].send or 0][0]
-    _note(facts, group, signature, at, expected=expected, observed=observed)
+    return _Different(signature, at, expected, observed)
 
 
 def _made(copies: Iterable[ReturnedCopy], failures: Sequence[Failure]) -> list[Copy]:
