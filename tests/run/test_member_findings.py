@@ -268,13 +268,13 @@ def test_an_orderly_listener_is_called_in_order_and_one_at_a_time(change: Change
         ({"begun_ns": 5_000 * MS}, "it is 5,000 ms behind the host's monotonic clock"),
     ],
 )
-def test_what_is_seen_from_outside_is_one_sentence(changes: dict[str, Any], problem: str) -> None:
+def test_a_finding_from_outside_is_one_sentence(changes: dict[str, Any], problem: str) -> None:
     """Offsets and ids that a broker has, the end of the process and its clock are asked of others."""
     (found,) = [each.problem for each in findings(sound(), **changes) if each.problem]
     assert found.startswith(problem)
 
 
-def test_what_is_not_claimed_is_not_asked() -> None:
+def test_claims_that_are_lacking_are_not_asked_for() -> None:
     """Without offsets nothing is missing; with content a message has its key."""
     quiet = without(OffsetSeen)(sound())
     assert {each.problem for each in findings(quiet, claims=("concurrent", "clustering"))} == {""}
@@ -351,7 +351,7 @@ THROWN = {"error": "MQClientException", "message": "no name server answers"}
         ([*READY, ["say", {"type": "joint"}]], "protocol.unknown-record: "),
     ],
 )
-def test_what_breaks_a_member_ends_its_trial_with_one_sentence(
+def test_a_broken_member_ends_its_trial_with_one_sentence(
     steps: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A member that dies, stalls, answers for another or calls its listener after it has left is named by the first violation."""

@@ -72,15 +72,8 @@ class PushSession(GroupSession):
         times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
         self._background = Background(shared, kernel, routes, remoting, codec, times)
         self._committing = Committing(self._memory, routes, remoting, codec, lambda address: address)
-        consuming: Concurrent | Orderly
         self._in_order: Orderly | None = None
-        if self._memory.is_orderly:
-            locking = Locking(self._memory, kernel, remoting, codec, self._committing)
-            consuming = self._in_order = Orderly(
-                self._memory, kernel, self._committing, locking, self._listen_in_order, _no_route
-            )
-        else:
-            consuming = Concurrent(self._memory, kernel, remoting, codec, self._committing, self._listen, _no_route)
+        consuming = self._consuming(session, remoting, codec)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
         self._rebalancing = Rebalancing(
             self._memory,
@@ -102,6 +95,15 @@ class PushSession(GroupSession):
         self._routes, self._network = routes, network
         self._client = VirtualClient(routes, RemotingParts(network, self._background))
         self._listener: tuple[ListenerRule, ...] = ()
+
+    def _consuming(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
+        if not self._memory.is_orderly:
+            return Concurrent(self._memory, session.kernel, remoting, codec, self._committing, self._listen, _no_route)
+        locking = Locking(self._memory, session.kernel, remoting, codec, self._committing)
+        self._in_order = Orderly(
+            self._memory, session.kernel, self._committing, locking, self._listen_in_order, _no_route
+        )
+        return self._in_order
 
     @property
     def client(self) -> VirtualClient:
