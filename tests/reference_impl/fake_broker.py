@@ -147,7 +147,8 @@ class FakeServer:
                     self.requests.append(request)
                     if not self.silent and not request.is_response:
                         self._reply(connection, request)
-        self._close(connection)
+        if connection in self._open:  # else another thread closes it, by a reset perhaps, which a FIN must not overtake
+            self._close(connection)
 
     def _reply(self, connection: socket.socket, request: Command) -> None:
         reply = self.serve(request)
