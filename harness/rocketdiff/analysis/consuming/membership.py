@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import inf
 
 from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
@@ -146,17 +146,12 @@ class Membership:
     @cached_property
     def unsettled(self) -> tuple[Span, ...]:
         """The times, by their beginnings, in which the rules leave the owners of queues open."""
-        changes = [*self._changes(), *self._wrong()]
-        causes = [(since_ns, until_ns, self._after_change(since_ns, until_ns)) for since_ns, until_ns in changes]
-        margins = [self._margin_ns(since_ns, until_ns) for since_ns, until_ns in changes]
-        causes += [(each.inject_ns, _over(each), self._after_fault(each)) for each in self._faults]
-        margins += [MARGIN_NS] * len(self._faults)
-        return tuple(
-            merged(
-                (since_ns, until_ns + then_ns + margin_ns)
-                for (since_ns, until_ns, then_ns), margin_ns in zip(causes, margins, strict=True)
-            )
+        changes = (
+            (since_ns, until_ns + self._after_change(since_ns, until_ns) + self._margin_ns(since_ns, until_ns))
+            for since_ns, until_ns in chain(self._changes(), self._wrong())
         )
+        faults = ((each.inject_ns, _over(each) + self._after_fault(each) + MARGIN_NS) for each in self._faults)
+        return tuple(merged(chain(changes, faults)))
 
     @cached_property
     def _listings(self) -> Mapping[str, tuple["_State", ...]]:

@@ -18,15 +18,11 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
-from rocketdiff.core.records.consuming import CallResult, OffsetEvent
+from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.windows import suspended_ms
 from rocketdiff.traces.schema import TableName
-
-FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
-"""Results after which a message comes again."""
-
 
 NO_TOPICS = GroupTopics("", "")
 """Of a run without names of groups."""

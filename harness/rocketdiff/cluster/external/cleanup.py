@@ -69,18 +69,19 @@ def undo_all(log: UndoLog, on_command: CommandListener = lambda *_: None) -> tup
         return (f"{len(log.pending)} entries of {log.path} are not undone: {error}",)
     problems: list[str | None] = []
     unreachable: set[str] = set()
-    groups = [entry for entry in log.pending if isinstance(entry, DeleteGroup)]
+    deleted: list[DeleteGroup] = []
     with channels_to(security) as channels:
         for entry in log.pending:
             if isinstance(entry, DeleteGroup):
                 problem = delete_group(entry, channels, unreachable)
-                groups = [group for group in groups if problem is None or group is not entry]
+                if problem is None:
+                    deleted.append(entry)
             else:
                 problem = _undo(entry, log, channels, on_command, unreachable)
             problems.append(problem)
-        if groups:
+        if deleted:
             time.sleep(PULLS_END_WITHIN_S)
-        for group in groups:
+        for group in deleted:
             problem = delete_group(group, channels, unreachable)
             if problem is None:
                 log.done(group)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
+from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.tables.fault import KILLS, PAUSES, FaultSpec
 
 CALM_MESSAGES = 10
@@ -32,14 +32,9 @@ class Consuming:
         times = (*(fault.at_s for fault in self.faults), *(event.at_s for event in self.group.membership))
         return (min((self.duration_s, *times)) - SETTLES_S) * self.messages_per_s
 
-    @property
-    def has_failing_listener(self) -> bool:
-        """True if messages leave the queue of a concurrent group to come back, or for the dead letters."""
-        return any(rule.outcome is not ListenerOutcome.SUCCESS for rule in self.group.rules)
-
 
 _NEEDS: Mapping[str, tuple[Callable[[Consuming], bool], str]] = {
-    "retries": (lambda case: case.has_failing_listener, "no message that comes back: no rule has a failing outcome"),
+    "retries": (lambda case: case.group.has_failing_rule, "no message that comes back: no rule has a failing outcome"),
     "flow-control": (lambda case: case.group.longest_work_ms > 0, "a listener that works on nothing: work_ms is 0"),
     "promptness": (lambda case: case.calm_messages >= CALM_MESSAGES, "less than ten messages in calm"),
     "resume-time": (lambda case: case.loses_a_broker, "no broker that is paused or killed"),

@@ -157,10 +157,14 @@ class GroupPlan:
         return event is [each for each in self.membership if each.member == event.member][-1]
 
     @property
+    def has_failing_rule(self) -> bool:
+        return any(rule.outcome is not ListenerOutcome.SUCCESS for rule in self.rules)
+
+    @property
     def returns_messages(self) -> bool:
         """Whether a failed message goes back to the brokers; an orderly group keeps it, up to the retries of its settings."""
         is_kept = self.listener is ListenerKind.ORDERLY and "max_reconsume_times" not in self.settings
-        return not is_kept and any(rule.outcome is not ListenerOutcome.SUCCESS for rule in self.rules)
+        return self.has_failing_rule and not is_kept
 
     @property
     def longest_work_ms(self) -> int:

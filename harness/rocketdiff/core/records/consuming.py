@@ -60,6 +60,10 @@ class CallResult(StrEnum):
     ROLLBACK = "rollback"
 
 
+FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
+"""Results of calls whose messages are to come again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Joined:
     """The call to start returned or threw. With an error the member is possibly there until it has left."""

@@ -21,8 +21,8 @@ DEFAULT_MOST = 16
 OWN_SENDS = 2
 """Copies of one hand-back that the client's own send may leave: a paused broker stores what it was sent after its pause."""
 
-
 REFUSED_SHARE, REFUSED_FEW = 20, 2
+"""A crowded broker refuses one hand-back in so many, or so few of a case."""
 
 
 @dataclass(frozen=True, slots=True)

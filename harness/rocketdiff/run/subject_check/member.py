@@ -26,7 +26,7 @@ from rocketdiff.core.consuming.plan import (
 from rocketdiff.core.consuming.watched import GroupTopics
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.consuming import LISTENER, CallResult, Consumed, Owned, Received
+from rocketdiff.core.records.consuming import FAILED, LISTENER, Consumed, Owned, Received
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import REFERENCE, SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
@@ -59,8 +59,6 @@ _AGAIN_S = 2.0
 """For what comes again in the second life: a pull of a queue that has something is answered at once."""
 
 _LOOK_S = 0.2
-
-FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
 
 _HEARTBEAT_MS = 2_000
 

@@ -10,8 +10,8 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.plan import MemberChange
 from rocketdiff.core.consuming.watched import OrderedMember
 from rocketdiff.core.records.consuming import (
+    FAILED,
     Allocated,
-    CallResult,
     Consumed,
     DeliveredMessage,
     Joined,
@@ -181,11 +181,8 @@ class GroupRun:
 DEAD_LETTER_LEVEL = -1
 """A delay level that asks for the dead letters at once."""
 
-_FAILED = frozenset({CallResult.LATER, CallResult.THROW, CallResult.NULL})
-"""Results of a concurrent listener after which the message comes back."""
-
 
 def _failed(call: Received, end: Consumed) -> tuple[DeliveredMessage, ...]:
-    if end.result in _FAILED:
+    if end.result in FAILED:
         return call.messages
     return () if end.ack_index is None else call.messages[end.ack_index + 1 :]
