@@ -76,7 +76,7 @@ def test_a_broker_that_moves_is_followed_to_another_port_of_the_relay(relayed: R
         with relayed.producer() as producer:
             producer.send(message(0))
         assert len(moved.stored) == 1
-    records = relayed.records()
+        records = relayed.records()
     assert not [record for record in records if isinstance(record, Passed) and record.note]
     kinds = [type(record) for record in records if isinstance(record, Shut | Opened)]
     assert kinds[0] is Shut
