@@ -39,7 +39,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
             return found
 
         monkeypatch.setattr("rocketdiff.calibration.controls.fetch", lambda request: request)
-        monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
+        monkeypatch.setattr("rocketdiff.run.case.staged_case.StagedCase.play", lambda _case: None)
         monkeypatch.setattr("rocketdiff.run.case_session.judge_case", judged)
         monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
         return ran

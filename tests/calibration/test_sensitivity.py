@@ -70,7 +70,7 @@ def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, mon
 
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", fetched)
-    monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
+    monkeypatch.setattr("rocketdiff.run.case.staged_case.StagedCase.play", lambda _case: None)
     monkeypatch.setattr("rocketdiff.run.case_session.judge_case", lambda *_arguments: ())
     monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
     request = CalibrationRequest(0, tmp_path, 7, "4.9.7", "containers:host")
@@ -101,7 +101,7 @@ def test_known_cases_that_break_off_one_after_another_end_the_measurement(
 
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", lambda request: request)
-    monkeypatch.setattr("rocketdiff.run.case_session.run_case", breaks_off)
+    monkeypatch.setattr("rocketdiff.run.case.staged_case.StagedCase.play", breaks_off)
     monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
     journal = journal_of(CalibrationRequest(0, tmp_path, 7, "5.3.3"))
     with pytest.raises(HarnessError, match="3 in a row that broke off"):

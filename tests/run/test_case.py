@@ -42,7 +42,9 @@ def run(cluster: FakeCluster) -> CaseRun:
 
 def play(run: CaseRun) -> None:
     with ExitStack() as stack:
-        run.run(stack)
+        run.begin(stack)
+        run.work()
+        run.end()
 
 
 def failing(error: Exception) -> Callable[..., None]:
@@ -80,7 +82,7 @@ def test_an_error_names_the_server_that_died(run: CaseRun, cluster: FakeCluster,
     assert isinstance(cause, ClusterError)
     assert f"{name} died by itself" in cause.seen and "a topic on each broker" in cause.seen
     with pytest.raises(ClusterError, match=f"{name} died by itself"):
-        run.run(cast("Any", None))
+        run.begin(cast("Any", None))
 
 
 def test_an_error_is_kept_if_server_states_cannot_be_read(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +10,7 @@ from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Ve
 from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.execute import plan_cases, play
 from rocketdiff.run.request import WITHOUT_LEDGERS, Selection
@@ -55,11 +55,11 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A session whose next case gets these answers or raises an error."""
 
     def make(*answers: CheckResult, error: Exception | None = None) -> tuple[CaseSession, Given]:
-        def run_case(*_: Any, **__: Any) -> None:
+        def run_case(_: StagedCase) -> None:
             if error is not None:
                 raise error
 
-        monkeypatch.setattr("rocketdiff.run.case_session.run_case", run_case)
+        monkeypatch.setattr(StagedCase, "play", run_case)
         monkeypatch.setattr("rocketdiff.run.case_session.judge_case", lambda *_: answers)
         clusters = Given()
         return CaseSession.begin(REQUEST, clusters, tmp_path, [CASE], suffix="-x", suite="mine"), clusters

@@ -12,7 +12,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.run_info import describe
 from rocketdiff.run.case.cast import Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
@@ -34,7 +34,7 @@ def test_a_role_that_receives_nothing_conforms(tmp_path: Path, monkeypatch: pyte
     (planned,) = plan_cases(request, 5)
     case = replace(planned, scenario=ToyScenario.of(planned.scenario))
     run = RunDirectory.create(tmp_path, manifest_of(request, 5, [case]))
-    run_case(FakeCluster(), run.case(1), case, Pair({}), ())
+    StagedCase(FakeCluster(), run.case(1), case, Pair({}), ()).play()
     entry = run.entry(1)
     assert (entry.role, entry.status, entry.checks) == (TOY, CaseStatus.COMPLETE, ("silence", "protocol", "validity"))
     judgement = judge(analyze_here(run).evidence, describe([run], took_s=0.0))

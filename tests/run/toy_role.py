@@ -18,7 +18,7 @@ from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.tables import roles
 from rocketdiff.core.tables.checks import CHECKS, Check, Concern
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.run.case import run_case
+from rocketdiff.run.case import staged_case
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.scenario import Scenario
 from rocketdiff.traces import run_directory
@@ -123,7 +123,7 @@ def register(patch: pytest.MonkeyPatch) -> None:
     """Add one row to each table of roles, and one for its check."""
     for table, row in (
         (roles._OPERATIONS, "nothing"),
-        (run_case.ROLE_RUNS, ToyRun),
+        (staged_case.ROLE_RUNS, ToyRun),
         (run_directory.SEALERS, sealed_toy),
         (registry.ROLE_ANALYSES, ANALYSIS),
     ):

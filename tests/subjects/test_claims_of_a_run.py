@@ -15,7 +15,7 @@ from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.run.case.cast import Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
@@ -52,7 +52,7 @@ def recorded(folder: Path, candidate: Subject, scenario: str) -> RunDirectory:
     request = RunRequest(published(java), candidate, Selection(patterns=(scenario,)), seed=5)
     cases = plan_cases(request, 5)
     directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
-    run_case(FakeCluster(), directory.case(1), cases[0], Pair.of(Hello(java, ALL), candidate.program), ())
+    StagedCase(FakeCluster(), directory.case(1), cases[0], Pair.of(Hello(java, ALL), candidate.program), ()).play()
     directory.end(wall_ms=1)
     return directory
 

@@ -22,7 +22,7 @@ from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case.cast import Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
@@ -113,7 +113,7 @@ def run_pair(
     pair = Pair.of(request.baseline.program, request.candidate.program)
     with _once_sends_flow(folder, meanwhile):
         for number, case in enumerate(cases, start=1):
-            run_case(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted)
+            StagedCase(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted).play()
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory.path
 

@@ -15,7 +15,7 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.run_info import Machine
 from rocketdiff.documents.yaml_source import read_text
 from rocketdiff.run.case.cast import FED_BY, Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, expand, parse
 from rocketdiff.subjects.registry import program_of, resolved
@@ -52,7 +52,7 @@ def run_one(scenario: Path, baseline: Subject, candidate: Subject, out: Path, se
     pair = Pair(programs, feeder=program_of(FED_BY))
     topology = case.scenario.topology
     with start_cluster(topology=topology, folder=directory.path / "cluster") as cluster:
-        run_case(cluster, directory.case(1), case, pair, ())
+        StagedCase(cluster, directory.case(1), case, pair, ()).play()
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory
 

@@ -240,3 +240,29 @@ def emit(listeners: Sequence[Listener], event: Event) -> None:
     """Pass one event to every listener in order."""
     for listener in listeners:
         listener.on_event(event)
+
+
+class HeldEvents:
+    """Passes events on to listeners, or keeps them from ``hold`` to ``release``, while another case has the word."""
+
+    def __init__(self, listeners: Sequence[Listener]) -> None:
+        self._listeners = listeners
+        self._is_holding = False
+        self._kept: list[Event] = []
+
+    def on_event(self, event: Event) -> None:
+        if self._is_holding:
+            self._kept.append(event)
+        else:
+            emit(self._listeners, event)
+
+    def hold(self) -> None:
+        """Keep what comes from now on."""
+        self._is_holding = True
+
+    def release(self) -> None:
+        """Pass on what was kept, and what comes from now on."""
+        self._is_holding = False
+        kept, self._kept = self._kept, []
+        for event in kept:
+            emit(self._listeners, event)

@@ -14,7 +14,7 @@ from rocketdiff.core.events import Listener
 from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.run.case.cast import Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.manifest import entry_of, manifest_of
 from rocketdiff.run.request import RunRequest
 from rocketdiff.scenario import Case
@@ -84,10 +84,14 @@ class CaseSession:
         self._clusters.cluster(case.scenario.topology)
 
     def play(self, number: int, case: Case) -> None:
-        """Run and seal a case without judging it. Raises the errors of run_case and Backend.start."""
-        cluster = self._clusters.for_case(case.scenario.topology)
+        """Run and seal a case without judging it. Raises the errors of StagedCase and Backend.start."""
+        self.stage(number, case).play()
+
+    def stage(self, number: int, case: Case) -> StagedCase:
+        """Prepare a case for its stages. Raises the errors of Backend.start."""
+        cluster, directory = self._clusters.for_case(case.scenario.topology), self.directory.case(number)
         wanted = self._request.is_wire_wanted
-        run_case(cluster, self.directory.case(number), case, self._pair, self._listeners, is_wire_wanted=wanted)
+        return StagedCase(cluster, directory, case, self._pair, self._listeners, is_wire_wanted=wanted)
 
     def run(self, number: int, case: Case) -> CaseAnswer:
         """

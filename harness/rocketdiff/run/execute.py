@@ -21,6 +21,7 @@ from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.control_arm import ControlArm
 from rocketdiff.run.dry_run import describe
 from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.overlap import play_overlapping
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice, choose, require_pair, require_security, require_some, require_usable
 from rocketdiff.scenario import Case, expand
@@ -139,9 +140,12 @@ def run_cases(
     with ClusterPool(request.backend, folder, keeps_files=True, listeners=listeners, progress=progress) as clusters:
         session = CaseSession(request, directory, clusters, listeners)
         controls = ControlArm.of(request, cases, directory, clusters) if request.is_control_wanted else None
-        for number in play(session, cases, request.most_failures):
-            if controls is not None:
-                controls.follow(directory.case(number))
+        if controls is None and request.most_failures is None:
+            play_overlapping(session, cases)
+        else:
+            for number in play(session, cases, request.most_failures):
+                if controls is not None:
+                    controls.follow(directory.case(number))
     if controls is not None:
         controls.end()
     directory.end(wall_ms=time.time_ns() // 1_000_000)

@@ -25,7 +25,7 @@ from rocketdiff.judging.run_info import describe
 from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.ends import watch_ends
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.scenario import expand, parse
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.traces.run_directory import RunDirectory
@@ -151,7 +151,9 @@ class Stage:
             Arm.BASELINE: Scripted(self.baseline.script, BASELINE),
             Arm.CANDIDATE: Scripted(self.candidate.script, CANDIDATE),
         }
-        run_case(self._cluster, self.run.case(1), self._case, Pair(programs, feeder=Scripted(feeder, FEEDER)), ())
+        StagedCase(
+            self._cluster, self.run.case(1), self._case, Pair(programs, feeder=Scripted(feeder, FEEDER)), ()
+        ).play()
         return judge(analyze_here(self.run).evidence, describe([self.run], took_s=0.0))
 
 

@@ -17,7 +17,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.explain import explain
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.run.case.cast import FED_BY, Pair
-from rocketdiff.run.case.run_case import run_case
+from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.scenario import expand, parse
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.traces.manifest import CaseStatus
@@ -55,7 +55,7 @@ def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> N
     run = new_run(case, tmp_path, seed=1)
     programs = {Arm.BASELINE: program_of(java), Arm.CANDIDATE: program_of(python)}
     pair = Pair(programs, feeder=program_of(FED_BY))
-    run_case(two_masters, run.case(1), case, pair, ())
+    StagedCase(two_masters, run.case(1), case, pair, ()).play()
     entry = run.entry(1)
     assert (entry.status, entry.reason, entry.breaches) == (CaseStatus.COMPLETE, "", {})
     require_whole(run)

@@ -79,8 +79,8 @@ class CaseRun:
     resources: ResourceWatch = field(init=False)
     ends: dict[str, int | float] = field(default_factory=dict)
 
-    def run(self, stack: ExitStack) -> None:
-        """Start every member, let them go together, inject the faults, wait, heal."""
+    def begin(self, stack: ExitStack) -> None:
+        """Start every member and bring it to where it awaits its go."""
         self.stack = stack
         if death := self._death():
             raise death
@@ -95,9 +95,15 @@ class CaseRun:
         before = CaseRelays(self.cluster, self.directory, self.clients, silent, is_wanted=self.is_wire_wanted)
         self.relays = relays.enter_context(before)
         self.role.prepare()
+
+    def work(self) -> None:
+        """Let the members go together, inject the faults, wait, heal; nothing else may run on the machine."""
         emit(self.listeners, ArmsReady(self.directory.number))
         with ExitStack() as watches:
             self._work(watches)
+
+    def end(self) -> None:
+        """End the members."""
         if self.directory.number == 1:
             self.ends = watch_ends({member: self.programs[member] for member in self.clients})
 

@@ -18,7 +18,7 @@ from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
 from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange, MessageModel
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
-from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
+from rocketdiff.core.events import OperationsEnded, emit
 from rocketdiff.core.records.consuming import ALLOCATIONS, OFFSETS, OWNED
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.units import NS_PER_S
@@ -203,7 +203,6 @@ class ConsumingRun:
     def read_back(self) -> None:
         """Wait until late writes have drained, then read the fed topic and the copies of both groups' failed messages."""
         run, names = self._run, self.names
-        emit(run.listeners, ReadBackStarted(run.directory.number))
         retries = [topics.retry for topics in names.groups.values()]
         body_bytes = run.case.plan.body_bytes
         try:

@@ -9,7 +9,7 @@ from rocketdiff.cluster.operations.scheduled import await_delivered
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import BASELINE, CANDIDATE, Arm, Member
 from rocketdiff.core.errors import ClusterError, TraceError
-from rocketdiff.core.events import OperationsEnded, ReadBackStarted, emit
+from rocketdiff.core.events import OperationsEnded, emit
 from rocketdiff.core.records.sending import reports_ends, reports_starts
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.run_info import Guard
@@ -109,7 +109,6 @@ class SendingRun:
     def read_back(self) -> None:
         """Wait until late writes have drained, then read every queue of both topics to its end."""
         run = self._run
-        emit(run.listeners, ReadBackStarted(run.directory.number))
         try:
             await_drained(run.cluster, self._topics, before=self.drained)
             if any(send.delay_level for send in run.case.plan.sends):
