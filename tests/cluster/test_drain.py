@@ -1,7 +1,7 @@
 """How long brokers must be quiet: checks are counted, each 0.1 s apart."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from itertools import chain, repeat
 
@@ -22,9 +22,13 @@ Looks = Callable[..., "list[float]"]
 def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     """Brokers that report these queue ends, the last repeatedly; returns the sleeps of a fake clock."""
 
-    def make(*shown: QueueEnds, busy: tuple[str | None, ...] = ()) -> list[float]:
+    def make(
+        *shown: QueueEnds, busy: tuple[str | None, ...] = (), registered: tuple[Collection[str], ...] = ()
+    ) -> list[float]:
         clock, slept = [0.0], []
         ends: Iterator[QueueEnds] = chain(shown, repeat(shown[-1]))
+        last = {node.name for node in FakeCluster().brokers} if len(registered) < 2 else registered[-1]
+        known = (dict.fromkeys(names, "") for names in chain(registered, repeat(last)))
         pending: Iterator[str | None] = chain(busy, repeat(None))
 
         def sleep(seconds: float) -> None:
@@ -34,6 +38,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
         monkeypatch.setattr(time, "sleep", sleep)
         monkeypatch.setattr(time, "monotonic", lambda: round(clock[0], 6))
         monkeypatch.setattr(drain, "channels_to", lambda _: nullcontext(None))
+        monkeypatch.setattr("rocketdiff.cluster.operations.admin.registered_brokers", lambda *_: next(known))
         monkeypatch.setattr(drain, "queue_ends", lambda *_: next(ends))
         monkeypatch.setattr(drain, "_pending", lambda *_: next(pending))
         return slept
@@ -61,6 +66,27 @@ def test_drained_queues_are_quiet_for_half_a_second(
     slept = looks(*shown, busy=busy)
     assert await_drained(FakeCluster(), ["T"], before=before).ends == shown[-1]
     assert len(slept) == checks
+
+
+def test_a_broker_without_a_route_is_waited_for(looks: Looks) -> None:
+    """A name server that was paused has dropped a broker: its queues would be left out until it registers."""
+    slept = looks(SEVEN, registered=({"broker-a"},))
+    await_drained(FakeCluster(), ["T"])
+    assert len(slept) == 1 + 5
+
+
+def test_a_queue_that_leaves_the_route_is_no_quiet(looks: Looks) -> None:
+    """A queue that was there and is in no route any more is waited for."""
+    slept = looks(SEVEN, {}, SEVEN)
+    assert await_drained(FakeCluster(), ["T"]).ends == SEVEN
+    assert len(slept) >= 2 + 5
+
+
+def test_a_broker_that_never_registers_is_an_error(looks: Looks) -> None:
+    """What a broker has stored cannot be read without it."""
+    looks(SEVEN, registered=({"broker-a"}, {"broker-a"}))
+    with pytest.raises(ClusterError, match="none of broker-b for 45 s"):
+        await_drained(FakeCluster(), ["T"])
 
 
 def test_queues_that_never_become_quiet_are_an_error(looks: Looks) -> None:

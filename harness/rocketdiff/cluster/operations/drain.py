@@ -1,7 +1,8 @@
 """
 Waiting until nothing more will be stored: requests that a paused broker had not read are read, stored and in their queues.
 
-Four conditions must hold together for some time: the kernel holds no unread bytes for any broker, also not on connections that
+First each broker must be known to the name server: one that it dropped is in no route, and its queues would be left out. Then four
+conditions must hold together for some time: the kernel holds no unread bytes for any broker, also not on connections that
 clients have closed (if the backend can see that); no send waits in a broker's thread pool; the queues are not behind the commit
 log; the ends of all queues do not change.
 """
@@ -28,6 +29,9 @@ _CONFIRM_S = _POLL_S
 
 # Thousands of sends queued during a long pause are stored within one or two seconds.
 DRAIN_TIMEOUT_S = 30.0
+
+REGISTERED_WITHIN_S = 45.0
+"""A broker registers every 30 s (registerNameServerPeriod); a name server that was paused has dropped it until then."""
 
 # Entries of a broker's runtime info that are zero when it is idle.
 _PENDING_FIGURES = ("sendThreadPoolQueueSize", "dispatchBehindBytes")
@@ -59,10 +63,21 @@ def await_drained(
     begin_ns = time.monotonic_ns()
     with channels_to(security_of(cluster)) as channels:
         try:
+            _await_registered(cluster, channels)
             ends = _await_quiet(cluster, channels, topics, timeout_s, before)
         except admin.ADMIN_ERRORS as error:
             raise ClusterError("every broker to report the ends of its queues", seen=str(error)) from error
     return Drained(ends, time.monotonic_ns() - begin_ns)
+
+
+def _await_registered(cluster: Cluster, channels: Channels) -> None:
+    deadline = time.monotonic() + REGISTERED_WITHIN_S
+    name_server, brokers = cluster.name_server_addresses[0], {node.name for node in cluster.brokers}
+    while missing := brokers - admin.registered_brokers(channels, name_server).keys():
+        if time.monotonic() > deadline:
+            seen = f"none of {', '.join(sorted(missing))} for {REGISTERED_WITHIN_S:g} s"
+            raise ClusterError(f"every broker to register with the name server at {name_server}", seen=seen)
+        time.sleep(_POLL_S)
 
 
 def _await_quiet(
@@ -117,6 +132,8 @@ def _figures(channels: Channels, node: Node) -> Mapping[str, str]:
 
 
 def _grown(before: QueueEnds, after: QueueEnds) -> str | None:
+    for topic, broker, queue_id in before.keys() - after.keys():
+        return f"queue {queue_id} of {topic} on {broker} is in no route"
     for key, end in after.items():
         if before.get(key) != end:
             topic, broker, queue_id = key
