@@ -10,7 +10,7 @@ import pytest
 
 from rocketdiff.cluster.interface import Node
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import CommittedOffset, ListedMembers, TopicKind
+from rocketdiff.core.consuming.watched import IDS_EVERY, CommittedOffset, ListedMembers, TopicKind
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.run.case.consuming import group_watch
 from rocketdiff.run.case.consuming.group_watch import GroupWatch
@@ -82,6 +82,23 @@ def test_ids_are_written_with_repetitions(broker: ConsumerBroker, watched: Watch
     with watched.watch as watch:
         await_that(lambda: len(watch.listed(Arm.CANDIDATE)) == 1)
     assert {(each.arm, each.code, each.ids) for each in watched.listed()} == {(arm, 0, ("m0", "m0")) for arm in Arm}
+
+
+def test_the_last_answer_long_before_a_change_is_written(
+    broker: ConsumerBroker, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody knows how long before it was seen the list may have changed."""
+    monkeypatch.setattr(group_watch, "FAR_APART_NS", 0)
+    broker.ids = ["m0"]
+    with watched.watch as watch:
+        await_that(lambda: any(each.poll >= 2 * IDS_EVERY for each in watch.listed(Arm.CANDIDATE).values()))
+        broker.ids = []
+        await_that(lambda: any(each.ids == () for each in watch.listed(Arm.CANDIDATE).values()))
+    (_, first), (then, last), (poll, none) = [
+        (each.poll, each.ids) for each in watched.listed() if each.arm is Arm.CANDIDATE
+    ]
+    assert (first, last, none) == (("m0",), ("m0",), ())
+    assert then == poll - IDS_EVERY
 
 
 def test_silence_has_no_value(broker: ConsumerBroker, watched: Watched) -> None:

@@ -16,6 +16,7 @@ from math import inf
 from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Listing, Pause, Round
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import IDS_EVERY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
@@ -157,7 +158,8 @@ class Membership:
     def _listings(self) -> Mapping[str, tuple["_State", ...]]:
         listings = self._group.listings
         return {
-            broker: tuple(_in_force(each for each in listings if each.broker == broker)) for broker in self._brokers
+            broker: tuple(lists_in_force(each for each in listings if each.broker == broker))
+            for broker in self._brokers
         }
 
     def _asked_since(self, round_: Round) -> float:
@@ -329,14 +331,23 @@ _State = tuple[float, float, tuple[str, ...]]
 """When a list may have been in force, and its ids."""
 
 
-def _in_force(rows: Iterable[Listing]) -> Iterator[_State]:
+def lists_in_force(rows: Iterable[Listing]) -> Iterator[_State]:
     """Yield a broker's lists, each with the time in which it may have answered so; before the first question, none is known."""
     known = list(rows)
     if known:
         yield -inf, known[0].asked_ns, ()
-    for row, after in zip_longest(known, known[1:]):
+    for number, row in enumerate(known):
+        after = known[number + 1] if number + 1 < len(known) else None
         until_ns = inf if after is None else after.answered_ns or after.asked_ns
-        yield row.asked_ns - LISTED_EVERY_NS, until_ns, row.ids
+        yield _since(known[number - 1] if number else None, row), until_ns, row.ids
+
+
+def _since(before: Listing | None, row: Listing) -> int:
+    """Return when a list may have come into force; the question before it may be long ago on a starved machine."""
+    since_ns = row.asked_ns - LISTED_EVERY_NS
+    if before is not None and row.poll - before.poll <= IDS_EVERY:
+        return min(since_ns, before.asked_ns)
+    return since_ns
 
 
 def _within(states: Iterable[_State], from_ns: float, to_ns: float) -> list[tuple[str, ...]]:

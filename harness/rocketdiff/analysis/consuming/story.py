@@ -180,8 +180,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The ids that a broker listed, with repetitions, from this question on; answered_ns: None without an answer."""
+    """The ids that a broker listed, with repetitions, from this question on; poll: its round; answered_ns: None without an answer."""
 
+    poll: int
     broker: str
     asked_ns: int
     answered_ns: int | None
@@ -657,7 +658,7 @@ def _round(row: dict[str, Any]) -> Round:
 
 
 def _listing(row: dict[str, Any]) -> Listing:
-    return Listing(row["broker"], row["asked_ns"], row["answered_ns"], tuple(row["ids"]))
+    return Listing(row["poll"], row["broker"], row["asked_ns"], row["answered_ns"], tuple(row["ids"]))
 
 
 def _queue(row: Mapping[str, Any]) -> QueueOf:

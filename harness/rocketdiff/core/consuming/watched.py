@@ -19,6 +19,10 @@ RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 """MixAll.RETRY_GROUP_TOPIC_PREFIX and DLQ_GROUP_TOPIC_PREFIX of every release."""
 
 
+IDS_EVERY = 4
+"""The ids of a group are asked for in every fourth round of questions to a broker."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupTopics:
     """The topics of one group: the one that it consumes, and those that its failed messages are put into."""

@@ -2,7 +2,7 @@
 Asks brokers about both groups while a case runs: committed offsets and ends of queues, and ids of members.
 
 A thread a broker, because a paused broker answers nothing for seconds. Answers go to two journals; a round of questions that
-brought nothing new is left out.
+brought nothing new is left out, but for one long before a change.
 """
 
 import threading
@@ -18,7 +18,7 @@ from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations.admin import ADMIN_ERRORS, queue_end
 from rocketdiff.cluster.operations.groups import committed_offset, member_ids
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import CommittedOffset, ListedMembers, TopicKind
+from rocketdiff.core.consuming.watched import IDS_EVERY, CommittedOffset, ListedMembers, TopicKind
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.traces.layout import COMMITTED_JOURNAL, LISTED_JOURNAL
 from rocketdiff.traces.recorder import Recorder
@@ -28,8 +28,8 @@ from rocketmq_reference.host.channels import Channels
 OFFSETS_EVERY_S = 0.25
 """Committed offsets reach a broker every 5 s and with pulls; a takeover takes seconds."""
 
-IDS_EVERY = 4
-"""Ids are asked for in every fourth round."""
+FAR_APART_NS = 2_000_000_000
+"""Between two questions for ids on a starved machine: the last answer before a change is then written, too, with its own time."""
 
 ANSWER_MS = 1_000
 """A running broker answers in milliseconds; a paused one is asked again a second later."""
@@ -148,6 +148,8 @@ class _BrokerPoll:
             is_there = False
         self.listed[arm] = answer
         if before is None or (before.code, before.ids) != (answer.code, answer.ids):
+            if before is not None and asked_ns - before.asked_ns > FAR_APART_NS:
+                self._answers.write(before)
             self._answers.write(answer)
         return is_there
 
