@@ -101,6 +101,17 @@ def test_the_last_answer_long_before_a_change_is_written(
     assert then == poll - IDS_EVERY
 
 
+def test_an_answer_is_written_once(broker: ConsumerBroker, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that was new itself, if the next one is new again and long after it."""
+    monkeypatch.setattr(group_watch, "FAR_APART_NS", 0)
+    with watched.watch as watch:
+        for number in range(10):
+            broker.ids = [f"m{number}"]
+            await_that(lambda: any(each.ids == tuple(broker.ids) for each in watch.listed(Arm.CANDIDATE).values()))
+    polls = [each.poll for each in watched.listed() if each.arm is Arm.CANDIDATE]
+    assert len(set(polls)) == len(polls) >= 10
+
+
 def test_silence_has_no_value(broker: ConsumerBroker, watched: Watched) -> None:
     """A broker that does not answer is asked no further in this round, and again in the next."""
     broker.refusals[RequestCode.GET_MAX_OFFSET] = Silence()

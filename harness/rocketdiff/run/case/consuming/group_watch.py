@@ -124,6 +124,7 @@ class _BrokerPoll:
         self.broker = node.name
         self.listed: dict[Arm, ListedMembers] = {}
         self.committed: dict[Arm, tuple[CommittedOffset, ...]] = {}
+        self._written: dict[Arm, ListedMembers] = {}
         self._channels, self._node, self._names, self._answers = channels, node, names, answers
         self._number = 0
 
@@ -148,9 +149,14 @@ class _BrokerPoll:
             is_there = False
         self.listed[arm] = answer
         if before is None or (before.code, before.ids) != (answer.code, answer.ids):
-            if before is not None and asked_ns - before.asked_ns > FAR_APART_NS:
+            if (
+                before is not None
+                and asked_ns - before.asked_ns > FAR_APART_NS
+                and before is not self._written.get(arm)
+            ):
                 self._answers.write(before)
             self._answers.write(answer)
+            self._written[arm] = answer
         return is_there
 
     def _ask_offsets(self, arm: Arm, number: int, *, is_there: bool) -> bool:
