@@ -1,7 +1,7 @@
 """
-Program for test_killed.py: adds and judges two runs, is killed by SIGKILL at chosen moments, and repeats the commands.
+Program for test_killed.py: adds and judges two runs, is killed by SIGKILL in each phase, and repeats the commands.
 
-Every moment gets a forked process with its own record. The parent opens no record, because threads do not survive a fork.
+Every phase gets a forked process with its own record. The parent opens no record, because threads do not survive a fork.
 """
 
 import hashlib
@@ -23,32 +23,50 @@ from rocketdiff.record.work import Here
 from tests.record.rows import all_rows
 
 STEPS: tuple[tuple[Any, str], ...] = (
-    (PartWriter, "_flush"),
     (PartWriter, "close"),
     (store, "_made"),
     (store, "_append"),
     (store, "_append_batch"),
 )
-"""Functions that change files or tables; moments for a kill are before and after each call."""
+"""Functions that change files or tables."""
+
+PHASES = (
+    "add: _made",
+    *(
+        f"{command}: {step}"
+        for command in ("add", "judge", "compact")
+        for step in ("close", "_append", "_append_batch")
+    ),
+)
+"""
+A command and the step whose first call it is killed after.
+
+A table was made and is empty (_made), a file belongs to no table (close), one table has files that no batch names (_append), the
+batch is visible and nothing follows (_append_batch).
+"""
 
 
-def commands(place: RecordPlace, runs: list[Path]) -> None:
+def commands(place: RecordPlace, runs: list[Path], began: Callable[[str], object] = str) -> None:
+    """Call ``began`` with the name of each command before it begins."""
+    began("add")
     add(place, runs, Here())
+    began("judge")
     judge(place, Here(), print_line=_quiet, runs_a_batch=1, concluded_a_batch=1)
+    began("compact")
     compact(place, Here(), keep_hours=1, print_line=_quiet)
 
 
-def watched(moments: Callable[[], None]) -> None:
+def watched(after: Callable[[str], None]) -> None:
+    """Call ``after`` with the name of each step once it is done."""
     for owner, name in STEPS:
-        setattr(owner, name, _watched(getattr(owner, name), moments))
+        setattr(owner, name, _watched(getattr(owner, name), lambda name=name: after(name)))
 
 
-def _watched(step: Callable[..., Any], moments: Callable[[], None]) -> Callable[..., Any]:
+def _watched(step: Callable[..., Any], done: Callable[[], None]) -> Callable[..., Any]:
     @wraps(step)
     def called(*given: Any, **named: Any) -> Any:
-        moments()
         result = step(*given, **named)
-        moments()
+        done()
         return result
 
     return called
@@ -72,28 +90,15 @@ def forked(work: Callable[[], str]) -> tuple[int, str]:
     return os.waitpid(child, 0)[1], given
 
 
-def counted(place: RecordPlace, runs: list[Path]) -> str:
-    """Number of moments and digest of the rows, without a kill."""
-    seen = [0]
+def killed(place: RecordPlace, runs: list[Path], phase: str) -> str:
+    running: list[str] = []
 
-    def count() -> None:
-        seen[0] += 1
-
-    watched(count)
-    commands(place, runs)
-    return json.dumps([seen[0], digest(place)])
-
-
-def killed(place: RecordPlace, runs: list[Path], moment: int) -> str:
-    left = [moment]
-
-    def count() -> None:
-        left[0] -= 1
-        if left[0] == 0:
+    def after(step: str) -> None:
+        if f"{running[-1]}: {step}" == phase:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    watched(count)
-    commands(place, runs)
+    watched(after)
+    commands(place, runs, running.append)
     return "alive"
 
 
@@ -107,16 +112,14 @@ def digest(place: RecordPlace) -> str:
 
 
 def main() -> None:
-    folder, wanted, runs = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
+    folder, runs = Path(sys.argv[1]), [Path(word) for word in sys.argv[2:]]
     rules_now(), concluding()  # once, before all forks
-    _, reported = forked(lambda: counted(RecordPlace.named(str(folder / "undisturbed")), runs))
-    moments, undisturbed = json.loads(reported)
-    for number in range(wanted):
+    _, undisturbed = forked(lambda: repeated(RecordPlace.named(str(folder / "undisturbed")), runs))
+    for number, phase in enumerate(PHASES):
         place = RecordPlace.named(str(folder / str(number)))
-        moment = 1 + number * (moments - 1) // (wanted - 1)
-        died_of, _ = forked(lambda place=place, moment=moment: killed(place, runs, moment))  # type: ignore[misc]  # bound for this turn
+        died_of, _ = forked(lambda place=place, phase=phase: killed(place, runs, phase))  # type: ignore[misc]  # bound for this turn
         _, rows = forked(lambda place=place: repeated(place, runs))  # type: ignore[misc]  # as above
-        answer = {"moment": moment, "died_of": died_of, "rows": rows, "undisturbed": undisturbed}
+        answer = {"phase": phase, "died_of": died_of, "rows": rows, "undisturbed": undisturbed}
         sys.stdout.write(f"{json.dumps(answer)}\n")
 
 

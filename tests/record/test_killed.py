@@ -19,32 +19,17 @@ from rocketdiff.record.storage.store import commit
 from rocketdiff.record.storage.tables import NewFile
 from rocketdiff.record.work import Here
 from tests.record.conftest import NewRun
+from tests.record.killed import PHASES
 
-MOMENTS = 20
 
-
-def test_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, new_run: NewRun) -> None:
-    """
-    Commands killed at one of twenty moments and repeated give the rows of an undisturbed record.
-
-    The moments lie between the first file of `add` and the last commit of `compact`. Each is a forked process.
-    """
+def test_kill_in_any_phase_loses_and_doubles_nothing(tmp_path: Path, new_run: NewRun) -> None:
+    """Commands killed in any phase of `add`, `judge` or `compact` and repeated give the rows of an undisturbed record."""
     run, other = new_run("run-1"), new_run("run-2")
-    command = [
-        sys.executable,
-        "-m",
-        "tests.record.killed",
-        str(tmp_path / "records"),
-        str(MOMENTS),
-        str(run),
-        str(other),
-    ]
+    command = [sys.executable, "-m", "tests.record.killed", str(tmp_path / "records"), str(run), str(other)]
     root = Path(__file__).parents[2]
     reported = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
     results = [json.loads(line) for line in reported.splitlines()]
-    assert len(results) == MOMENTS
-    assert {one["died_of"] for one in results} == {9}
-    assert len({one["moment"] for one in results}) == MOMENTS
+    assert [(one["phase"], one["died_of"]) for one in results] == [(phase, 9) for phase in PHASES]
     assert {one["rows"] for one in results} == {one["undisturbed"] for one in results}
 
 
