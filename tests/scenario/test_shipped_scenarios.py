@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import ASKED, CHECKS
@@ -213,11 +213,12 @@ def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
     assert scenario.duration_s - failed_s >= 11
 
 
-@each
-def test_every_shipped_scenario_is_accepted_by_the_schema(scenario: Scenario) -> None:
+def test_every_shipped_scenario_is_accepted_by_the_schema() -> None:
     """The published schema accepts every shipped scenario."""
     schema = json.loads((FIXTURES / "schema" / "scenario-1.json").read_text())
-    jsonschema.validate(yaml.safe_load(scenario.text), schema)
+    Draft202012Validator.check_schema(schema)
+    accepts = Draft202012Validator(schema).is_valid
+    assert [scenario.name for scenario in ALL if not accepts(yaml.safe_load(scenario.text))] == []
 
 
 @each
