@@ -24,6 +24,7 @@ class GroupFacts(FactCollector):
         trace = story.trace
         super().__init__(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
         self._story = story
+        self._sides: dict[tuple[Arm, int], SideExample] = {}
 
     def differ(
         self,
@@ -87,6 +88,12 @@ class GroupFacts(FactCollector):
         return group.arm if entry is None else entry.subject_arm(group.arm, member)
 
     def _shown(self, group: GroupStory, send: int) -> SideExample:
+        """Return a message in a group; made once, since a message that is delivered n times may differ n times."""
+        if (group.arm, send) not in self._sides:
+            self._sides[group.arm, send] = self._side(group, send)
+        return self._sides[group.arm, send]
+
+    def _side(self, group: GroupStory, send: int) -> SideExample:
         held = self._story.held_by_send.get(send)
         stored = () if held is None else (StoredAt(held.queue.broker, held.queue.queue_id, held.queue_offset),)
         bars = tuple(self._bar(group, each) for each in group.by_send.get(send, ()))
