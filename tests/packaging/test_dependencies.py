@@ -4,35 +4,36 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.sources import ROOT, Nodes, read, reader
+
+pytestmark = pytest.mark.xdist_group("sources")  # read once, in one process
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK = (ROOT / "requirements.lock").read_text()
 # Optional: imported only where it is installed, in its own process.
 OPTIONAL = {"rocketmq"}
 
 
-def imported_packages(folder: Path) -> set[str]:
+def imported_packages(folder: str) -> set[str]:
     """Top-level names, without ours and the standard library's."""
-    names = {name for file in folder.rglob("*.py") for name in imports_of(ast.parse(file.read_text()))}
+    names = {name for _, imports in read(imports_of, folder) for name in imports}
     return (
         names - set(sys.stdlib_module_names) - {"maintenance", "rocketdiff", "rocketmq_reference", "tests"} - OPTIONAL
     )
 
 
-def imports_of(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.split(".")[0]
+@reader
+def imports_of(nodes: Nodes) -> set[str]:
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    of_modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.split(".")[0] for name in plain | of_modules}
 
 
 def declared(*groups: list[str]) -> dict[str, Requirement]:
@@ -59,18 +60,18 @@ def undeclared(imported: set[str], known: dict[str, Requirement]) -> set[str]:
 
 def test_the_program_imports_only_what_it_declares() -> None:
     """The program declares what it imports, because a transitive package may disappear."""
-    assert not undeclared(imported_packages(ROOT / "harness" / "rocketdiff"), RUNTIME)
+    assert not undeclared(imported_packages("harness/rocketdiff"), RUNTIME)
 
 
 def test_the_reference_imports_only_the_standard_library() -> None:
     """The reference imports only the standard library, so that it runs anywhere."""
-    assert not imported_packages(ROOT / "reference_impl")
+    assert not imported_packages("reference_impl")
 
 
 def test_tests_import_only_what_is_declared() -> None:
     """Tests and programs of maintainers import declared packages, including the development group's."""
     helpers = {file.stem for file in (ROOT / "tests").rglob("*.py")}
-    imported = imported_packages(ROOT / "tests") | imported_packages(ROOT / "harness" / "maintenance")
+    imported = imported_packages("tests") | imported_packages("harness/maintenance")
     assert not undeclared(imported - helpers, EVERYTHING)
 
 

@@ -3,11 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.sources import Nodes, read, reader
+
+pytestmark = pytest.mark.xdist_group("sources")  # read once, in one process
 
 REFUSED = {"told", "tell", "tells", "say", "says", "said", "nobody", "nobodys", "whoever"}
 """Words that hide who does what: a record reports, a message states, an event is emitted, a value is returned."""
@@ -18,13 +19,7 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 @pytest.mark.parametrize("folder", ["harness", "reference_impl", "tests"])
 def test_no_name_has_a_refused_word(folder: str) -> None:
     """Functions, classes, arguments and tests are named in the words of RocketMQ and of testing; no test begins with `what`."""
-    refused = [
-        f"{file.relative_to(ROOT)}:{line} {name}"
-        for file in sorted((ROOT / folder).rglob("*.py"))
-        for line, name in names_of(ast.parse(file.read_text("utf-8")))
-        if is_refused(name)
-    ]
-    assert refused == []
+    assert [f"{file}:{one}" for file, some in read(refused_names, folder) for one in some] == []
 
 
 @pytest.mark.parametrize(
@@ -47,9 +42,14 @@ def test_words_are_recognised_in_both_spellings(name: str, refused: bool) -> Non
     assert is_refused(name) is refused
 
 
-def names_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+@reader
+def refused_names(nodes: Nodes) -> list[str]:
+    return [f"{line} {name}" for line, name in names_of(nodes) if is_refused(name)]
+
+
+def names_of(nodes: Nodes) -> Iterator[tuple[int, str]]:
     """Line and name of functions, classes and arguments."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.lineno, node.name
         elif isinstance(node, ast.arg):
