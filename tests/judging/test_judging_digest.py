@@ -34,7 +34,7 @@ class Check:
 
 
 def code(folder: Path, source: str) -> bytes:
-    file = folder / "module.py"
+    file = folder / f"module_{len(list(folder.iterdir()))}.py"  # each file is read once
     file.write_text(source)
     return code_of(file)
 

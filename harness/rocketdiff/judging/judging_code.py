@@ -75,12 +75,19 @@ def source_of(name: str) -> Path | None:
 
 def code_of(source: Path) -> bytes:
     """Return a Python source without docstrings, documentation of attributes and blank lines."""
+    return _read(source)[0]
+
+
+@cache
+def _read(source: Path) -> tuple[bytes, tuple[str, ...]]:
+    """Return the code of a source and the names that it imports, as they were at the first call in this process."""
     content = source.read_bytes()
+    tree = ast.parse(content)
     lines = content.splitlines()
-    for text in _documentation(ast.parse(content)):
+    for text in _documentation(tree):
         if lines[text.lineno - 1].lstrip().startswith((b'"', b"r")):  # not behind other code in its line
             lines[text.lineno - 1 : text.end_lineno] = [b""] * ((text.end_lineno or text.lineno) - text.lineno + 1)
-    return b"\n".join(line for line in lines if line.strip())
+    return b"\n".join(line for line in lines if line.strip()), tuple(_imported(tree))
 
 
 def _documentation(block: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Expr]:
@@ -92,17 +99,26 @@ def _documentation(block: ast.Module | ast.ClassDef | ast.FunctionDef | ast.Asyn
                 yield statement
 
 
-@cache
 def _imports(name: str) -> tuple[str, ...]:
     source = source_of(name)
     assert source is not None, "asked for before"
-    return tuple(_imported(ast.parse(source.read_bytes())))
+    return _read(source)[1]
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _statements(block: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a block and, of each, the inner ones; expressions, most of a tree, hold none."""
+    for name in ("body", "orelse", "finalbody"):
+        for statement in getattr(block, name, ()):
+            yield statement
+            yield from _statements(statement)
+    for inner in (*getattr(block, "handlers", ()), *getattr(block, "cases", ())):
+        yield from _statements(inner)
