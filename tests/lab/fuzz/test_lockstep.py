@@ -11,7 +11,7 @@ from rocketdiff.simulation.script import Depth, parse_script
 FIRST_SCRIPT = 10_000
 """Far from the scripts with golden digests, which other tests run."""
 
-SCRIPTS = dict.fromkeys(Depth, 5)
+SCRIPTS = dict.fromkeys(Depth, 2)
 """In addition to the 241 with golden digests; `rocketdiff fuzz` runs millions."""
 
 
