@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +59,10 @@ def commands(place: RecordPlace, runs: list[Path], began: Callable[[str], object
 def watched(after: Callable[[str], None]) -> None:
     """Call ``after`` with the name of each step once it is done."""
     for owner, name in STEPS:
-        setattr(owner, name, _watched(getattr(owner, name), lambda name=name: after(name)))
+        setattr(owner, name, _watched(getattr(owner, name), partial(after, name)))
 
 
-def _watched(step: Callable[..., Any], done: Callable[[], None]) -> Callable[..., Any]:
+def _watched(step: Callable[..., Any], done: Callable[[], object]) -> Callable[..., Any]:
     @wraps(step)
     def called(*given: Any, **named: Any) -> Any:
         result = step(*given, **named)
