@@ -27,8 +27,8 @@ def test_every_shape_is_a_sound_scenario_for_many_seeds() -> None:
 
 @pytest.mark.parametrize("role", ClientRole)
 def test_every_client_can_do_its_cases(role: ClientRole) -> None:
-    """A client can make all calls of its cases, or join all their groups."""
-    for number in range(1, 2 * len(client_releases()) * CASES_A_RUN[role] + 1):
+    """A client can make all calls of its cases, or join all their groups; every third case of each client is tried."""
+    for number in range(1, 2 * len(client_releases()) * CASES_A_RUN[role] + 1, 3):
         one = control_case(7, number, role)
         assert all(offers(one.subject, demand) for demand in one.case.scenario.demands())
 

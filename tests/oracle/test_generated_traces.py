@@ -42,6 +42,13 @@ def differences(judgements: list[SendJudgement]) -> list[str]:
     return [one.difference.signature for one in judgements if one.difference is not None]
 
 
+def is_seen(expected: str, state: World, release: str) -> bool:
+    """True if the rules of a release differ from the trace by a signature; judges no send after the first that does."""
+    replay = replay_for(release, state.settings, {1: state.queues})
+    seen = (one.difference for one in replay.judge_all(generated(state)))
+    return any(difference is not None and difference.signature == expected for difference in seen)
+
+
 def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> World:
     """Two brokers of four queues, a timeout of 500 ms, the troubles of PAUSES."""
     made = ClientSettings(send_latency_fault_enable=on, send_msg_timeout_ms=500)
@@ -64,7 +71,7 @@ def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> N
     assert [one.difference for one in judge(state, generated(state)) if one.difference is not None] == []
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 4]))
 def test_no_false_alarm_where_others_come_between_two_reads_of_a_choice(seed: int, release: str, threads: int) -> None:
     """
@@ -137,15 +144,13 @@ def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) ->
 )
 def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: str) -> None:
     """A trace differs from the rules of another release by the expected signature."""
-    state = steady(subject, on=on)
-    assert expected in differences(judge(state, generated(state), rules))
+    assert is_seen(expected, steady(subject, on=on), rules)
 
 
 def test_other_rules_are_noticed_with_threads() -> None:
     """Two threads that avoid for 10 s differ from rules of 10 min."""
     state = steady("5.1.4", on=True, threads=2, sends=1_500)
-    found = differences(judge(state, generated(state), "5.1.3"))
-    assert "avoidance.used-avoided-broker/first" in found
+    assert is_seen("avoidance.used-avoided-broker/first", state, "5.1.3")
 
 
 def test_the_oracle_is_decisive() -> None:

@@ -170,8 +170,8 @@ def test_marks_show_what_is_done_to_a_member() -> None:
 def test_many_calls_make_no_larger_picture() -> None:
     """However often calls of different ends alternate, a group has at most BARS bars; they hold all calls."""
     group = faithful()
-    for number in range(6_000):
-        group.deliver(number % COUNT, 100 + number * END_MS / 6_000, offset=number % COUNT // 2)
+    for number in range(2_000):
+        group.deliver(number % COUNT, 100 + number * END_MS / 2_000, offset=number % COUNT // 2)
         group.calls[-1]["result"] = "later" if number % 2 else "success"
     timeline = timeline_of(Story(candidate=group))
     own = [bar for bar in timeline.bars if bar.arm == "candidate"]
