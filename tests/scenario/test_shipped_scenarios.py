@@ -242,6 +242,10 @@ def test_rates_leave_both_arms_room(scenario: Scenario) -> None:
 
     One feeder feeds both groups, and brokers forget a connection after two minutes.
     """
-    least, longest_s = (10, 240) if scenario.role is ClientRole.CONSUMER and scenario.suites == ("full",) else (40, 35)
+    least, longest_s = (
+        (10, 240)
+        if scenario.role is ClientRole.CONSUMER and scenario.suites in (("full",), ("reconnections",))
+        else (40, 35)
+    )
     assert least <= scenario.workload.rate_per_s <= 200
     assert scenario.duration_s <= longest_s

@@ -33,6 +33,12 @@ PAUSED_AS_SHIPPED = Script(
     count=300, faults=tuple(Fault(0, at_ms, 1_500) for at_ms in range(4_000, 30_000, 7_000)), drain_ms=20_000
 )
 PAUSED_AND_BUSY = replace(REPEATEDLY_PAUSED, stall_ms=600)
+REPEATEDLY_KILLED = Script(
+    count=1_450,
+    faults=tuple(Fault(0, at_ms, 2_000, is_kill=True) for at_ms in range(6_000, 138_000, 12_000)),
+    fails_every=2_000,
+    drain_ms=40_000,
+)
 TWO_MEMBERS = Script(count=300, lives=(Life(0), Life(1, 12_000, 24_000)))
 MEMBER_LEFT = Script(count=400, lives=(Life(0), Life(1, 12_000, 20_000)))
 LONG_STAY = Script(count=400, lives=(Life(0), Life(1, 12_000)))
@@ -635,6 +641,19 @@ class SwapsAfterItsRound(SimulatedGroup):
         )
 
 
+class ConnectsWithoutAHeartbeat(SimulatedGroup):
+    """After a broker's restart, gets nothing of it until its timer sends the next heartbeat."""
+
+    def pull(self, member: Member, work: Working) -> None:
+        restarts = [fault.heal_ms for fault in self.script.faults if self.script.brokers[fault.of] == work.of[1]]
+        last_ms = max((at_ms for at_ms in restarts if at_ms <= self.now), default=None)
+        beaten_ms = self.now - (self.now - member.life.join_ms - 1_000) % 30_000
+        if last_ms is not None and beaten_ms < last_ms:
+            self.at(beaten_ms + 30_000 + self.random.uniform(0, 1_000), partial(self.pull, member, work))
+        else:
+            super().pull(member, work)
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -696,6 +715,7 @@ BANK = (
     Defect(LosesIds, PAUSED, "delivered.other-properties"),
     Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
     Defect(IsAlwaysABitLate, LONG, "consumption.later"),
+    Defect(ConnectsWithoutAHeartbeat, REPEATEDLY_KILLED, "consumption.resumes-otherwise"),
     Defect(KeepsWhatFailed, CALM, "redelivery.without-cause"),
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),

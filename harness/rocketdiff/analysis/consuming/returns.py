@@ -42,7 +42,7 @@ def returns(story: CaseStory, group: GroupStory, membership: Membership) -> Iter
     for fault in story.trace.faults:
         if fault.kind is not FaultKind.KILL or fault.heal_ns is None or fault.healed_ns is None:
             continue
-        soon_ns = fault.healed_ns + RECONNECT_NS + windows.pull_failure_ns + membership.busy_ns
+        soon_ns = fault.healed_ns + RECONNECT_NS + membership.busy_ns
         if (
             not _is_disturbed(story, group, fault, soon_ns)
             and _waits(story, fault, soon_ns)

@@ -509,6 +509,11 @@ IDLE_MEMBER_CONSUMES = Signature(
 LATER_IN_CALM = Signature(
     "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
 )
+RESUMES_OTHERWISE = Signature(
+    "consumption.resumes-otherwise",
+    "consumption",
+    "after restarts of a broker, {subject} gets its messages sooner or later than {baseline}",
+)
 
 SIGNATURES = {value.name: value for value in tuple(vars().values()) if isinstance(value, Signature)}
 """By name, in the order of the table."""

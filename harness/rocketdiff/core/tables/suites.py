@@ -27,6 +27,7 @@ SUITES = {
         Suite("grpc", "clients behind a proxy, about three minutes"),
         Suite("client", "about four minutes"),
         Suite("consumers", "about nine minutes"),
+        Suite("reconnections", "of consumers, about seven minutes"),
     )
 }
 

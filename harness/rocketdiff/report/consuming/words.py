@@ -63,6 +63,8 @@ def figure_line(figures: GroupFigures) -> str:
     if figures.faults:
         worst = max(figures.faults, key=lambda fault: fault.silent_ms)
         parts.append(f"silent for {_seconds(worst.silent_ms)} at most after a fault")
+    if resumed := [fault.resumed_ms for fault in figures.faults if fault.resumed_ms is not None]:
+        parts.append(f"back on a healed broker's queues after {_seconds(max(resumed))} at most")
     return "; ".join(parts)
 
 

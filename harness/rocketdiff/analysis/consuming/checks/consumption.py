@@ -1,5 +1,5 @@
 """
-Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon in calm?
+Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon, in calm and after restarts?
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
@@ -16,11 +16,12 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.membership import Membership
+from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED
+from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED, RESUMES_OTHERWISE
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.statistics.significance import exact_mcnemar
 
@@ -55,6 +56,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 place=life.error,
             )
     _observe_lateness(story, facts)
+    _observe_returns(story, facts)
 
 
 def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
@@ -118,6 +120,29 @@ def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, Queu
     return {
         second: max((median(values), queue) for queue, values in by_queue.items()) for second, by_queue in found.items()
     }
+
+
+def _observe_returns(story: CaseStory, facts: GroupFacts) -> None:
+    found = {arm: list(returns(story, group, Membership(story, group))) for arm, group in story.groups.items()}
+    own, other = found[Arm.CANDIDATE], found[Arm.BASELINE]
+    if are_unlike(own, other):
+        (soon, _), (other_soon, _) = counts(own), counts(other)
+        is_sooner = soon * len(other) > other_soon * len(own)
+        shown = next(each for each in own if each.is_soon is is_sooner)
+        within_s = (shown.soon_ns - (shown.fault.heal_ns or 0)) / NS_PER_S
+        facts.differ(
+            RESUMES_OTHERWISE,
+            story.groups[Arm.CANDIDATE],
+            at_ns=shown.soon_ns,
+            expected=f"the first message within {within_s:.1f} s of a broker's restart after {other_soon} of {len(other)} restarts, as in the other group",
+            observed=f"after {soon} of {len(own)}; here {_when(shown)}",
+        )
+
+
+def _when(each: Return) -> str:
+    if each.begun_ns is None:
+        return "none at all"
+    return f"{(each.begun_ns - (each.fault.heal_ns or 0)) / NS_PER_S:.1f} s after the restart"
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
