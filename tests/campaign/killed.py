@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 from rocketdiff.campaign import command
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.scenario import load_all
 from tests.campaign.imitation import Imitation, Killed
 from tests.campaign.test_campaign import ONE, imitated, make, recorded
@@ -45,7 +46,7 @@ def again(folder: Path) -> str:
 
 
 def main(root: Path) -> None:
-    load_all()  # once, before all forks
+    load_all(), judging_digest()  # once, before all forks
     status, moment = 1, 0
     while status:
         folder = root / str(moment)
