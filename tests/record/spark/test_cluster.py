@@ -15,7 +15,7 @@ from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
 from tests.record.spark.standalone import Standalone, jvm_options, standalone
 
-RUNS = 6
+RUNS = 3
 
 
 @pytest.fixture
