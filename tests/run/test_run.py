@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.answers.policy import Inconclusive, Policy
-from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.errors import EnvironmentMissing, ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.run_options import RUN_OPTIONS, TO_REPEAT
 from rocketdiff.judging.ledgers import LedgerChoice
@@ -160,3 +160,21 @@ def test_the_command_that_repeats_a_run_asks_for_the_same_run() -> None:
         value = True if option.type is bool else option.type(words.pop(0))
         given[option.key] = [*given.get(option.key, []), value] if option.is_many else value
     assert request_of(given) == request
+
+
+def test_a_run_that_the_machine_ends_has_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What ends while cases run, such as a relay, gives its cause, exit code ENVIRONMENT and the machine line of no verdict."""
+
+    def end(*_: object) -> None:
+        raise EnvironmentMissing("the recording relay to answer", seen="it ended", hint="see its log")
+
+    monkeypatch.setattr("rocketdiff.run.execute.run_cases", end)
+    monkeypatch.setattr("rocketdiff.run.execute.fetch", lambda request: request)
+    words = ["run", "--subject", "python:5.3.3", "--subject", "toy:honest", "--scenario", "round-robin/calm"]
+    code = guarded([*words, "--server", "5.3.3", "--master", "none", "--out", str(tmp_path)])
+    output = capsys.readouterr()
+    assert code == ExitCode.ENVIRONMENT
+    assert output.out.splitlines()[-1].startswith("VERDICT error ")
+    assert "expected the recording relay to answer; saw it ended" in " ".join(output.err.split())

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,11 @@ from tests.whole.stage import (
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+REFERENCE_PAIR = ("--subject", "python:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+PLAYED = ("whole/short-group", "whole/three-pauses", "whole/owners-faults")
+"""In the order in which they are played."""
+
+SCENARIO_OPTIONS = tuple(word for name in PLAYED for word in ("--scenario", name))
 LONG_PAUSE = (*REFERENCES, "--scenario", "whole/long-pause")
 _STOPPED = "T"
 
@@ -144,52 +149,40 @@ def _commands(name: str, lines: Mapping[str, str | None]) -> list[str]:
     return [f"    {verb}: {line.format(name=name)}" for verb, line in lines.items() if line is not None]
 
 
-def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_path: Path) -> None:
-    """A run conforms, proves its pauses under the brokers' own names, and restores the cluster."""
-    before = stand_in.seen()
-    cluster = ("--cluster", stand_in.file(), "--scenarios", str(SCENARIOS))
-    done = finished_run(tmp_path, "run", *PAIR, *cluster, "--scenario", "whole/three-pauses")
-    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
-    run = run_of(tmp_path)
-    faults = read_table(RunDirectory.open(run), TableName.FAULTS, 1).to_pylist()
-    assert {fault["node"] for fault in faults} == {"mq-red", "mq-blue"}
+def faults_of(run: Path, case: int) -> list[dict[str, Any]]:
+    """The faults of a case, each of them proven and undone."""
+    faults = read_table(RunDirectory.open(run), TableName.FAULTS, case).to_pylist()
     assert all(fault["proven_ns"] and fault["heal_proven_ns"] for fault in faults)
-    assert "mq-blue paused at 0.8 s" in (run / "report.json").read_text()
-    assert (run / "cluster" / "two-masters" / "commands.ndjson").read_text().count('"verb": "pause"') == 3
-    assert stand_in.seen() == before
-    assert not stand_in.undo_logs
-    assert await_no_process_of(run) == {}
+    return faults
 
 
-def test_groups_of_consumers_leave_the_cluster_as_it_was(stand_in: StandIn, tmp_path: Path) -> None:
-    """A case about consumers conforms under a pause, and its groups, their topics and their offsets are deleted."""
-    before = stand_in.seen()
-    cluster = ("--cluster", stand_in.file(), "--scenarios", str(SCENARIOS))
-    pair = ("--subject", "python:5.3.3", "--subject", "python:5.3.3", "--master", "none")
-    done = finished_run(tmp_path, "run", *pair, *cluster, "--scenario", "whole/group-under-a-pause")
-    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
-    deliveries = read_table(RunDirectory.open(run_of(tmp_path)), TableName.DELIVERIES, 1, Arm.CANDIDATE)
-    assert deliveries.num_rows
-    assert stand_in.seen() == before
-    assert not stand_in.undo_logs
+def commands_of(run: Path, topology: str) -> list[tuple[str, str, int]]:
+    """Node, verb and exit code of each of the owner's commands of a topology that changes a node, in order."""
+    log = (run / "cluster" / topology / "commands.ndjson").read_text().splitlines()
+    ran = (line for line in map(json.loads, log) if line["verb"] != "state")
+    return [(line["node"], line["verb"], line["exit_code"]) for line in ran]
 
 
-def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in: StandIn, tmp_path: Path) -> None:
+def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_path: Path) -> None:
     """
-    Kill, restart and a name server's pause use the owner's commands; each is proven and undone, and the run conforms.
+    Cases about producers, consumers and each kind of command conform; faults are proven and undone under the brokers' own names.
 
-    No state command reports when a broker is gone, and the kill command returns before its process has ended.
+    Groups, their topics and their offsets are deleted. Of brokers no state command reports when a broker is gone, and the kill command
+    returns before its process has ended.
     """
     before, former = stand_in.seen(), stand_in.pid("mq-blue")
     cluster = ("--cluster", stand_in.file(state=None), "--scenarios", str(SCENARIOS))
-    done = finished_run(tmp_path, "run", *REFERENCES, *cluster, "--scenario", "whole/owners-faults")
+    done = finished_run(tmp_path, "run", *REFERENCE_PAIR, *cluster, *SCENARIO_OPTIONS)
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     run = run_of(tmp_path)
-    faults = {fault["node"]: fault for fault in read_table(RunDirectory.open(run), TableName.FAULTS, 1).to_pylist()}
-    assert faults.keys() == {"name-server-1", "mq-blue"}
-    assert all(fault["proven_ns"] and fault["heal_proven_ns"] for fault in faults.values())
-    log = (run / "cluster" / "two-masters-two-name-servers" / "commands.ndjson").read_text().splitlines()
-    ran = [(line["node"], line["verb"], line["exit_code"]) for line in map(json.loads, log) if line["verb"] != "state"]
+    group, pauses, owners = (faults_of(run, case) for case in (1, 2, 3))
+    assert read_table(RunDirectory.open(run), TableName.DELIVERIES, 1, Arm.CANDIDATE).num_rows
+    assert {fault["node"] for fault in group} == {"mq-blue"}
+    assert {fault["node"] for fault in pauses} == {"mq-red", "mq-blue"}
+    assert {fault["node"] for fault in owners} == {"name-server-1", "mq-blue"}
+    assert "mq-blue paused at 0.8 s" in (run / "report.json").read_text()
+    assert [verb for _, verb, _ in commands_of(run, "two-masters")].count("pause") == 4
+    ran = commands_of(run, "two-masters-two-name-servers")
     # In order for each node; a slow machine may kill the broker before the name server resumes.
     assert [one for one in ran if one[0] == "name-server-1"] == [
         ("name-server-1", "pause", 0),
@@ -200,6 +193,7 @@ def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in:
     assert stand_in.pid("mq-blue") != former
     assert stand_in.seen() == before
     assert not stand_in.undo_logs
+    assert await_no_process_of(run) == {}
 
 
 def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path: Path) -> None:

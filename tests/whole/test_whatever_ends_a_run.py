@@ -42,17 +42,21 @@ def is_paused_under_calls(_manifest: dict[str, Any], run: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "condition", "table"),
+    ("pair", "scenario", "condition", "table"),
     [
-        pytest.param("whole/long-pause", is_paused_under_sends, TableName.SENDS, id="producers"),
-        pytest.param("whole/group-under-a-pause", is_paused_under_calls, TableName.DELIVERIES, id="groups"),
+        pytest.param(REFERENCES, "whole/long-pause", is_paused_under_sends, TableName.SENDS, id="producers"),
+        pytest.param(PAIR, "whole/group-under-a-pause", is_paused_under_calls, TableName.DELIVERIES, id="groups"),
     ],
 )
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(
-    tmp_path: Path, scenario: str, condition: Callable[[dict[str, Any], Path], bool], table: TableName
+    tmp_path: Path,
+    pair: tuple[str, ...],
+    scenario: str,
+    condition: Callable[[dict[str, Any], Path], bool],
+    table: TableName,
 ) -> None:
     """Kill -9 of the runner during a pause leaves no process; the traces are readable and inconclusive."""
-    with started_run(tmp_path, *PAIR, "--scenario", scenario) as runner:
+    with started_run(tmp_path, *pair, "--scenario", scenario) as runner:
         run = await_run(tmp_path, condition, "both arms at work and a paused broker")
         runner.kill()
         runner.wait()
