@@ -10,7 +10,8 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
-from tests.whole.stage import SCENARIOS, decided, finished_run, run_of
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.whole.stage import SCENARIOS, decided, finished_run, run_of, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -66,12 +67,6 @@ def test_a_release_with_other_rules_diverges_with_signature_and_example(cluster:
     assert all(divergence.example.expected and divergence.example.observed for divergence in found)
 
 
-def test_releases_with_the_same_rules_conform(cluster: Cluster, folder: Path) -> None:
-    """5.3.2 and 5.3.3 conform: they differ only in a setting that is off."""
-    _, judgement = decided(cluster, folder, "java:5.3.2", "java:5.3.3")
-    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
-
-
 def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path: Path) -> None:
     """A moved run gets the same verdict without cluster or Spark, and its sends can be explained."""
     moved = shutil.copytree(recorded.run, tmp_path / "elsewhere")
@@ -85,10 +80,19 @@ def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path:
     assert "the other arm, java:5.3.3:" in reported.stdout
 
 
-def test_several_runs_are_judged_together(recorded: Recorded, cluster: Cluster, folder: Path) -> None:
-    """Two runs with different seeds get one verdict over twice the checks."""
-    other, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", seed=1)
+def test_a_second_run_agrees_with_the_wire_and_is_judged_with_the_first(
+    recorded: Recorded, cluster: Cluster, folder: Path
+) -> None:
+    """With --wire and a dead broker, hooks and relays agree, and the run conforms; both runs get one verdict over all checks."""
+    run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", is_wire_wanted=True)
+    (case,) = RunDirectory.open(run).manifest.cases
+    witnesses = {guard.name: guard for guard in case.guards if guard.name.startswith("witness-")}
+    assert set(witnesses) == {"witness-baseline", "witness-candidate"}
+    assert all(guard.held for guard in witnesses.values()), witnesses
+    assert all(int(guard.seen.split()[-2]) >= 100 for guard in witnesses.values()), witnesses
+    assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
-    done = finished_run(folder / "both", "analyze", str(recorded.run), str(other), "--master", "none")
+    assert " --wire" in RunDirectory.open(run).manifest.reproduce
+    done = finished_run(folder / "both", "analyze", str(recorded.run), str(run), "--master", "none")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "checks=22" in done.stdout.splitlines()[-1]

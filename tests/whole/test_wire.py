@@ -1,4 +1,4 @@
-"""The wire as a second witness, and faults on the wire."""
+"""Faults on the wire."""
 
 from pathlib import Path
 
@@ -10,19 +10,6 @@ from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import decided, send_ends, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
-
-
-def test_java_and_the_reference_agree_with_the_wire(cluster: Cluster, folder: Path) -> None:
-    """With --wire and a dead broker, hooks and relays agree, and the run conforms."""
-    run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", is_wire_wanted=True)
-    (case,) = RunDirectory.open(run).manifest.cases
-    witnesses = {guard.name: guard for guard in case.guards if guard.name.startswith("witness-")}
-    assert set(witnesses) == {"witness-baseline", "witness-candidate"}
-    assert all(guard.held for guard in witnesses.values()), witnesses
-    assert all(int(guard.seen.split()[-2]) >= 100 for guard in witnesses.values()), witnesses
-    assert signatures(judgement) == set()
-    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
-    assert " --wire" in RunDirectory.open(run).manifest.reproduce
 
 
 def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, folder: Path) -> None:
