@@ -1,4 +1,4 @@
-"""The same scenarios on processes and in containers give the same verdicts."""
+"""The same scenario on processes and in containers give the same verdicts."""
 
 import json
 from collections.abc import Iterator
@@ -15,15 +15,8 @@ from tests.whole.stage import SCENARIOS, finished_run, run_of
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
-# A dead broker and several pauses: in both, the rules of these releases differ for certain, and only in the queues chosen.
-CHOSEN = (
-    "--scenarios",
-    str(SCENARIOS),
-    "--scenario",
-    "whole/dead-broker-choices",
-    "--scenario",
-    "whole/several-pauses",
-)
+# The rules of these releases differ for certain, and only in the queues chosen. Pauses in containers: test_container_cluster.py.
+CHOSEN = ("--scenarios", str(SCENARIOS), "--scenario", "whole/dead-broker-choices")
 PAIR = ("--subject", "python:4.7.1", "--subject", "python:5.3.3")
 
 

@@ -87,18 +87,17 @@ def test_killed_runners_are_cleaned_up_after_and_living_ones_are_left_alone(engi
     """`doctor --clean` and the next start remove a killed runner's containers and network, not a living runner's."""
     everything = {"", "name-server-1", "broker-a"}
     program = Program()
-    with program.running(tmp_path / "living") as (_, living):
-        for number, cleaned in enumerate(("by the doctor", "by a start")):
-            with program.running(tmp_path / str(number)) as (runner, run):
-                assert names_of(engine, run) == everything
-                runner.kill()
-                runner.wait()
-                assert names_of(engine, run) == everything, "a killed runner removes nothing itself"
-                if cleaned == "by the doctor":
-                    assert f"rocketdiff-{run}-broker-a" in program.finished(CLEAN, tmp_path)
-                else:
-                    program.finished(START, tmp_path / "next")
-                assert names_of(engine, run) == set(), cleaned
-        assert names_of(engine, living) == everything
-    program.finished(CLEAN, tmp_path)
+    with (
+        program.running(tmp_path / "first") as (first, killed),
+        program.running(tmp_path / "second") as (second, living),
+    ):
+        assert names_of(engine, killed) == everything, "the second start leaves a living runner's"
+        first.kill()
+        first.wait()
+        assert names_of(engine, killed) == everything, "a killed runner removes nothing itself"
+        assert f"rocketdiff-{killed}-broker-a" in program.finished(CLEAN, tmp_path)
+        assert (names_of(engine, killed), names_of(engine, living)) == (set(), everything)
+        second.kill()
+        second.wait()
+    program.finished(START, tmp_path / "next")
     assert names_of(engine, living) == set()
