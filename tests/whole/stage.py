@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -185,6 +184,16 @@ def finished_run(
     return done
 
 
+def as_external(cluster: Cluster, folder: Path) -> str:
+    """The value of ``--cluster`` for a command that runs cases without faults on a cluster of ours, and starts no other."""
+    lines = ["format: 1", "name: shared", "topic_prefix: rocketdiff-shared", "name_servers:"]
+    lines += [f"  - address: {address}" for address in cluster.name_server_addresses]
+    lines += ["brokers:", *(f"  {node.letter}: {{name: {node.name}}}" for node in cluster.brokers)]
+    file = folder / "cluster.yaml"
+    file.write_text("\n".join(lines) + "\n")
+    return f"external:{file}"
+
+
 def run_of(folder: Path) -> Path:
     (manifest,) = folder.glob("*/run.json")
     return manifest.parent
@@ -270,11 +279,6 @@ def _command_lines() -> Iterator[tuple[int, str]]:
             continue
         if state != "Z" and int(folder.name) != os.getpid():
             yield int(folder.name), line
-
-
-def kill_server(run: Path, node: str) -> None:
-    pid = next(pid for pid, line in sorted(processes_of(run).items()) if node in line)
-    os.kill(pid, signal.SIGKILL)
 
 
 def subject_of(run: Path, arm: str) -> int:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.whole.stage import SCENARIOS, finished_run, run_of
+from tests.whole.stage import SCENARIOS, as_external, finished_run, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -19,11 +20,12 @@ def control_guard(run: Path) -> Guard:
     return guard
 
 
-def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
+def test_a_quiet_control_is_a_guard_that_held(cluster: Cluster, folder: Path, tmp_path: Path) -> None:
     """A control without an alarm keeps its guard; it has its own run directory and report."""
     pair = ("--subject", "python:5.3.3", "--subject", "toy:honest")
-    done = finished_run(tmp_path, "run", *pair, "--control", *ONE_CASE)
-    run = run_of(tmp_path)
+    shared = ("--cluster", as_external(cluster, tmp_path))
+    done = finished_run(folder, "run", *pair, *shared, "--control", *ONE_CASE)
+    run = run_of(folder)
     guard = control_guard(run)
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert guard.held

@@ -5,33 +5,34 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from tests.live import repeated
-from tests.whole.stage import LIMIT_S, started
+from tests.whole.stage import LIMIT_S, as_external, started
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 FILE = "format: 1\nbaseline: python:5.3.3\nsubjects: ['toy:drops']\nscenarios: [round-robin/calm]\n"
 
 
-def measured(folder: Path) -> tuple[Path, int]:
+def measured(cluster: Cluster, folder: Path) -> tuple[Path, int]:
     """Measure a matrix into ``out``; return folder and exit code."""
     file = folder / "matrix.yaml"
     folder.mkdir()
-    file.write_text(FILE)
+    file.write_text(f"{FILE}cluster: {as_external(cluster, folder)}\n")
     with started(folder, "matrix", str(file), "--out", str(folder / "out")) as runner:
         code = runner.wait(timeout=LIMIT_S)
     return folder, code
 
 
-def test_a_matrix_has_a_defect_in_its_cells_alone(tmp_path: Path) -> None:
+def test_a_matrix_has_a_defect_in_its_cells_alone(cluster: Cluster, tmp_path: Path) -> None:
     """
     The toy reports success without sending, so only loss and attempts differ; the messages it does send equal the baseline's.
 
     tests/matrix/test_measure.py kills a matrix at any moment and calls it again.
     """
     folder, code = repeated(
-        lambda number: measured(tmp_path / str(number)),
+        lambda number: measured(cluster, tmp_path / str(number)),
         lambda outcome: "the matrix is undecided" if outcome[1] == ExitCode.INCONCLUSIVE else "",
     )
     out = folder / "out"

@@ -24,20 +24,6 @@ OWN_IDS = "content.key-differs-between-copies/UNIQ_KEY"
 """Every attempt has its own client id, which shows when a message is stored twice."""
 
 
-def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> None:
-    """
-    Before 4.3.0 every attempt had the whole timeout in Java too, so only the queue counters differ.
-
-    After a retry the counter of 4.2.0 has moved by one, the C++ client's by every queue it passed. This shows in the next send,
-    and in the next retry if a send meets two paused brokers.
-    """
-    _, judgement = decided(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/three-pauses")
-    assert judgement.exit_code is ExitCode.DIVERGES
-    found = signatures(judgement) - {OWN_IDS}
-    ports = {"outcomes.other-servers/no-broker-vip"}  # to 4.5.0 Java sends to the VIP port
-    assert {"queue.out-of-turn/first"} <= found - ports <= {"queue.out-of-turn/first", "queue.out-of-turn/retry"}
-
-
 def test_a_refused_connection_is_no_divergence_on_the_wire(cluster: Cluster, folder: Path) -> None:
     """
     Refused connections leave no trace on the wire, so a dead broker causes no divergence of queues or attempts.

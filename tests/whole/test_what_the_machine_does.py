@@ -32,8 +32,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 PAIR = ("python:5.3.3", "toy:honest")
 STOPPED_S = 2.0
 BUSY_CORES = 2
-BUSY_S = 4.5
-"""From the first to the last send of whole/three-pauses."""
+BUSY_S = 2.5
+"""From the first sends to the last of whole/short-pause."""
 RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
 """Text in the command lines of a relay and of its supervisor."""
 
@@ -102,7 +102,7 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
 
     def loaded_run(number: int) -> Path:
         own = folder / str(number)
-        run = run_pair(cluster, own, "java:5.3.3", "python:5.3.3", "whole/three-pauses", meanwhile=keep_busy)
+        run = run_pair(cluster, own, "java:5.3.3", "python:5.3.3", "whole/short-pause", meanwhile=keep_busy)
         judgement = judge(run)
         assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
         assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
