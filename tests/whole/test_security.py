@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from rocketdiff.cluster import up
@@ -53,6 +55,15 @@ _LOOKS_AT_NEW = 40
 """Reads per process: two seconds, many times the gap between fork and exec."""
 
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"  # noqa: S105 - of a test
+
+FEW = ("queue", "selector", "batch", "async", "oneway", "orderly", "broadcasting", "listener:throw", "listener:null")
+SPARING = "exec:" + shlex.join(
+    [
+        *(sys.executable, str(Path(__file__).parents[1] / "subjects" / "own.py"), "--role=producer", "--role=consumer"),
+        *(f"--without={claim}" for claim in FEW),
+    ]
+)
+"""The reference with one kind of send and of group: tests/run/test_subject_check.py checks the others."""
 
 BUSY = "run nearer to the cluster"
 """Hint for a distant cluster: a machine shared with other tests may be too slow for handshakes."""
@@ -120,14 +131,14 @@ def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
     Only new processes are read repeatedly: after exec both stay the same.
     """
     found: list[str] = []
-    looks: Counter[Path] = Counter()
+    looks: Counter[int] = Counter()
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(_LOOKS_EVERY_S):
-            for process in (one for one in Path("/proc").glob("[0-9]*") if looks[one] < _LOOKS_AT_NEW):
+            for process in (pid for pid in psutil.pids() if looks[pid] < _LOOKS_AT_NEW):
                 looks[process] += 1
-                for path in (process / "cmdline", process / "environ"):
+                for path in (Path(f"/proc/{process}/cmdline"), Path(f"/proc/{process}/environ")):
                     with contextlib.suppress(OSError):
                         output = path.read_bytes()
                         found.extend(str(path) for secret in secrets if secret.encode() in output)
@@ -280,17 +291,18 @@ def given(tmp_path: Path) -> Path:
 
 
 def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a secured cluster the subject check passes and leaves no secret."""
+    """On a secured cluster the subject check passes for a producer and a member of a group, and leaves no secret."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     late = "still there two seconds after stop"
     with looked_for_in_processes((SECRET,)) as found:
         done = repeated(
-            lambda _: finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False),
+            lambda _: finished_run(tmp_path, "subject", "check", SPARING, "--security", str(given), out=False),
             lambda outcome: late if late in outcome.stdout else "",
         )
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "✓ 20 sync sends, plain" in done.stdout
+    assert "✓ member of a group, concurrent, clustering" in done.stdout
     assert found == []
     assert SECRET not in done.stdout + done.stderr
     assert files_with((SECRET, "PRIVATE KEY"), tmp_path) == [given.parent / "secret"]
