@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,8 +45,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """
+    Let each worker import its own part of the tests first, then the rest, which others have compiled by then.
+
+    In a fresh clone each of three workers compiled everything: half of the 32 s of processor time that collecting took.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    gc.disable()  # until all is collected
+    root, names = session.config.rootpath, list[str]()
+    for argument in session.config.args:
+        path = root / argument
+        files = path.rglob("test_*.py") if path.is_dir() else [path] if path.suffix == ".py" and path.exists() else []
+        names += [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
+    first = int(worker["workerid"].removeprefix("gw")) * len(names) // worker["workercount"]
+    names.sort()
+    for name in names[first:] + names[:first]:
+        with suppress(Exception, pytest.skip.Exception):  # pytest reports it when it collects the module
+            import_module(name)
+
+
 def pytest_collection_finish() -> None:
     """Exclude thousands of collected tests from garbage collection, which took a fourteenth of the processor time."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
