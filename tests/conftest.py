@@ -1,12 +1,13 @@
 """For all tests: none may fail because the machine is busy or a generator draws other values."""
 
 import gc
+import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -73,6 +74,24 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def drawn_once() -> Iterator[None]:
+    """Draw equal charts once in a process: tests of reports render the same documents over and over, 0.15 s a chart."""
+    import vl_convert  # noqa: PLC0415 - not while the tests are collected
+
+    draw, drawn = vl_convert.vegalite_to_svg, dict[str, str]()
+
+    def once(specification: dict[str, Any], **named: Any) -> str:
+        key = json.dumps((specification, named))
+        if key not in drawn:
+            drawn[key] = draw(specification, **named)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", once)
+        yield
 
 
 @pytest.fixture(scope="session")

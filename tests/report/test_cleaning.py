@@ -24,14 +24,12 @@ from rocketdiff.report.terminal import TerminalListener
 TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}
 """Fields whose text may come from a client, a broker or a stored run."""
 
-HOSTILE = (
-    "\x1b]0;owned\x07\x1b[2J",
-    "\r\n::error file=a::boo\n##[error]boo\n  ::set-output name=x::1",
-    "\0\x0b\x9b\x7f\u2028\ufffe\uffff",
-    "\u202egnp.exe\u2066\ud800",
+HOSTILE = {
+    "command": "\r\n::error file=a::boo\n##[error]boo\n  ::set-output name=x::1",
+    "escape, control, bidi, markup": "\x1b]0;owned\x07\x1b[2J\0\x0b\x9b\x7f\u2028\ufffe\uffff\u202egnp.exe\u2066\ud800"
     "<script>alert(1)</script>]]>&#27;|`[x](javascript:1)",
-    "Q" * 20_000,
-)
+    "long": "Q" * 20_000,
+}
 
 
 def poisoned(value: Any, poison: str) -> Any:
@@ -61,7 +59,7 @@ def acts(text: str) -> list[str]:
     return [*UNPRINTABLE.findall(text), *lines]
 
 
-@pytest.mark.parametrize("poison", HOSTILE, ids=["escape", "command", "control", "bidi", "markup", "long"])
+@pytest.mark.parametrize("poison", HOSTILE.values(), ids=HOSTILE)
 def test_no_rendering_acts_on_text_of_clients(document: Document, tmp_path: Path, poison: str) -> None:
     """JSON, page, Markdown, JUnit, SARIF, badge and terminal neutralise hostile text."""
     clean = cleaned(poisoned(document, poison))
