@@ -8,7 +8,7 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import SideExample, StoredAt
 from rocketdiff.core.answers.where import NO_NUMBER
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.signatures import Signature
@@ -24,6 +24,7 @@ class GroupFacts(FactCollector):
         trace = story.trace
         super().__init__(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
         self._story = story
+        self._broken_off = {Member.parse(name).arm for name in trace.entry.breaches}
         self._sides: dict[tuple[Arm, int], SideExample] = {}
 
     def differ(
@@ -40,7 +41,13 @@ class GroupFacts(FactCollector):
         place: str = "",
         figures: Mapping[str, object] | None = None,
     ) -> None:
-        """Note a difference. send: the message it is about, None for none; delivery: the one it was seen at; member: its own if None."""
+        """
+        Note a difference, if no member of the group broke the protocol: it was ended, and its last records and commits are missing.
+
+        send: the message it is about, None for none; delivery: the one it was seen at; member: its own if None.
+        """
+        if group.arm in self._broken_off:
+            return
         number = _member_of(delivery) if member is None else member
         sides = () if send is None else tuple(self._shown(self._story.groups[arm], send) for arm in Arm)
         self.note(

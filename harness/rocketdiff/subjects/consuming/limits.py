@@ -23,14 +23,15 @@ class MemberLimits:
     """
     Times in seconds.
 
-    join_s: three name-server timeouts for each topic, and a slow machine. call_s: a listener does nothing but wait for its work.
+    join_s: three name-server timeouts for each topic, and a slow machine. call_s: a listener does nothing but wait for its work; at a load
+    of 25 on two cores one took 5.6 s more.
     leave_s: a paused broker costs 3 s to unregister and 1 s to unlock; further time for each broker. calls: every message of
     the feed four times as often as its retries allow is an endless loop. other_records, others_a_second: a client persists each
     queue every 5 s and looks for new queues every second; an offset is updated once a call.
     """
 
     join_s: float = 60.0
-    call_s: float = 5.0
+    call_s: float = 20.0
     leave_s: float = 5.0
     done_s: float = 5.0
     calls: int = 1_000

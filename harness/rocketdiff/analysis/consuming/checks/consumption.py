@@ -3,7 +3,7 @@ Does the candidate do to its user what the baseline does: do its members join, a
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
-SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. The unit of the test is the
+SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains does not count (``starvation``). The unit of the test is the
 second, in both directions, as in a paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
@@ -17,6 +17,7 @@ from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck,
 from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
+from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
@@ -70,7 +71,7 @@ def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
 
 def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
     places = {arm: _seconds(story, group) for arm, group in story.groups.items()}
-    late = {arm: {second: longest for second, (longest, _) in own.items()} for arm, own in places.items()}
+    late = {arm: _unexplained(Starvation(story, story.groups[arm]), own) for arm, own in places.items()}
     moving = [span for group in story.groups.values() for span in Membership(story, group).moving(facts.origin_ns)]
     both = sorted(
         second
@@ -80,7 +81,7 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
     for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
         slow, against = _slow_seconds(both, late[arm], late[other])
         if slow:
-            own_ms, other_ms = late[arm][slow[0]], late[other][slow[0]]
+            own_ms, other_ms = places[arm][slow[0]][0], places[other][slow[0]][0]
             facts.differ(
                 LATER_IN_CALM,
                 story.groups[arm],
@@ -90,6 +91,15 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
                     f"{own_ms:.0f} ms from {places[arm][slow[0]][1]}; slower in {len(slow)} of {len(both)} seconds without a fault, faster in {against}"
                 ),
             )
+
+
+def _unexplained(starvation: Starvation, own: Mapping[int, tuple[float, QueueOf]]) -> dict[int, float]:
+    """Return the lateness of each second in ms, without what other programs on the machine explain."""
+    return {
+        second: longest_ms
+        - starvation.explains_ns(from_ns := second * NS_PER_S, from_ns + round(longest_ms * NS_PER_MS)) / NS_PER_MS
+        for second, (longest_ms, _) in own.items()
+    }
 
 
 def _slow_seconds(both: Sequence[int], own: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[int], int]:

@@ -3,7 +3,7 @@ Is a message that is stored while its member waits for one delivered at once?
 
 In calm a member has a pull at the broker, which answers it with the next message (PullRequestHoldService#notifyMessageArriving); at the
 latest the broker's own look every five seconds finds it. So a message whose queue had nothing else to deliver comes within that time and
-what the machine was seen to stall. A busy machine makes single messages late, all of a second: seconds with a late message are compared
+what the machine was seen to stall. What a starved process explains does not count (``starvation``). A busy machine makes single messages late, all of a second: seconds with a late message are compared
 with the other group's (McNemar), in both directions.
 """
 
@@ -16,6 +16,7 @@ from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck,
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
+from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
@@ -50,12 +51,16 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         pull_ns = Promptly(story, group).pull_interval_ns
         latest_ns = HOLD_NS + pull_ns + SPREAD_NS + stall_ns
         late[arm] = {}
+        starvation = Starvation(story, group)
+        unexplained = {
+            each: each.start_ns - at_ns - starvation.explains_ns(at_ns, each.start_ns) for each, at_ns in awaited
+        }
         for each, stored_ns in awaited:
-            waited_ns = each.start_ns - stored_ns
+            waited_ns = unexplained[each]
             second = stored_ns // NS_PER_S
             late[arm][second] = max(late[arm].get(second, 0.0), waited_ns - pull_ns)
-        worst = max(awaited, key=lambda one: one[0].start_ns - one[1], default=None)
-        if worst is not None and worst[0].start_ns - worst[1] > latest_ns:
+        worst = max(awaited, key=lambda one: unexplained[one[0]], default=None)
+        if worst is not None and unexplained[worst[0]] > latest_ns:
             facts.differ_at(
                 LATE_IN_CALM,
                 group,
