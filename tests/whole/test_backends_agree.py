@@ -1,63 +1,58 @@
-"""The same scenario on processes and in containers give the same verdicts."""
+"""The same scenario on processes and in containers gives the same verdicts."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.engines import engine_or_skip
 from tests.live import repeated
-from tests.whole.stage import SCENARIOS, finished_run, run_of
+from tests.whole.stage import SCENARIOS, decided, finished_run, run_of
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
-# The rules of these releases differ for certain, and only in the queues chosen. Pauses in containers: test_container_cluster.py.
-CHOSEN = ("--scenarios", str(SCENARIOS), "--scenario", "whole/dead-broker-choices")
-PAIR = ("--subject", "python:4.7.1", "--subject", "python:5.3.3")
+SCENARIO = "whole/dead-broker-choices"
+"""The rules of these releases differ for certain, and only in the queues chosen. Pauses: test_container_cluster.py."""
+
+PAIR = ("python:4.7.1", "python:5.3.3")
+SEED = 11
+
+Verdicts = dict[tuple[str, str], str]
+"""By case and check."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def engine() -> Iterator[Engine]:
+    """Of each test, which so keeps its turn among those on the shared cluster."""
     yield from engine_or_skip()
 
 
-@dataclass(frozen=True, slots=True)
-class RunResults:
-    """Results of a run's JSON document; verdicts by case and check."""
-
-    exit_code: int
-    backend: str
-    verdicts: dict[tuple[str, str], str]
-
-
-def results_on(folder: Path, backend: str) -> RunResults:
-    """Run on this backend until no verdict is INVALID: a machine that sleeps says nothing about the containers."""
-    return repeated(
-        lambda number: one_run(folder / str(number), backend),
-        lambda results: f"INVALID on {backend}" if "INVALID" in results.verdicts.values() else "",
-    )
-
-
-def one_run(folder: Path, backend: str) -> RunResults:
-    done = finished_run(
-        folder, "run", "--cluster", backend, *PAIR, *CHOSEN, "--seed", "11", "--master", "none", tries=1
-    )
+def in_containers(folder: Path) -> tuple[int, Verdicts]:
+    """Exit code and verdicts of a run in containers."""
+    options = ("--scenarios", str(SCENARIOS), "--scenario", SCENARIO, "--seed", str(SEED), "--master", "none")
+    pair = (word for spec in PAIR for word in ("--subject", spec))
+    done = finished_run(folder, "run", "--cluster", "containers", *pair, *options, tries=1)
     assert done.returncode in (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE), done.stdout + done.stderr
     report = json.loads((run_of(folder) / "report.json").read_bytes())
-    verdicts = {(result["case"], result["check"]): result["verdict"] for result in report["results"]}
-    return RunResults(done.returncode, report["run"]["backend"], verdicts)
+    assert report["run"]["backend"] == "containers"
+    return done.returncode, {(result["case"], result["check"]): result["verdict"] for result in report["results"]}
 
 
-def test_processes_and_containers_give_the_same_verdicts(engine: Engine, tmp_path: Path) -> None:
-    """Processes and containers give the same exit code and verdicts."""
-    by_processes = results_on(tmp_path / "processes", "processes")
-    by_containers = results_on(tmp_path / "containers", "containers")
-    assert (by_processes.backend, by_containers.backend) == ("processes", "containers")
-    assert by_containers.verdicts == by_processes.verdicts
-    assert by_containers.exit_code == by_processes.exit_code
-    assert {"CONFORMS", "DIVERGES"} <= set(by_processes.verdicts.values())
-    assert "INVALID" not in by_processes.verdicts.values()
+@pytest.mark.usefixtures("engine")
+def test_processes_and_containers_give_the_same_verdicts(cluster: Cluster, folder: Path, tmp_path: Path) -> None:
+    """Processes and containers give the same exit code and verdicts; a machine that sleeps says nothing about either."""
+    run, judgement = decided(cluster, folder, *PAIR, SCENARIO, is_all_valid=True, seed=SEED)
+    assert json.loads((run / "run.json").read_bytes())["backend"] == "processes"
+    by_processes: Verdicts = {(result.case, result.check): result.verdict.value for result in judgement.results}
+    code, by_containers = repeated(
+        lambda number: in_containers(tmp_path / f"containers-{number}"),
+        lambda outcome: "INVALID in containers" if "INVALID" in outcome[1].values() else "",
+    )
+    assert by_containers == by_processes
+    assert code == judgement.exit_code
+    assert {"CONFORMS", "DIVERGES"} <= set(by_processes.values())
+    assert "INVALID" not in by_processes.values()
