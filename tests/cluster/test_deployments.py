@@ -1,6 +1,7 @@
-"""A real master with a slave, and send results when one is down."""
+"""A real master with a slave, and send results when one is down, also of both clients."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +10,14 @@ from rocketdiff.cluster.interface import Cluster, NodeState
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord, FaultSpec
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
 from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException
 from tests.live import READY_S, await_that
+from tests.whole.stage import conforming_run, send_ends
 
 pytestmark = pytest.mark.cluster
 
@@ -118,3 +123,13 @@ def test_a_broker_that_controls_the_flow_answers_busy_to_every_send(pair: Cluste
         assert admin.queue_end(channels, pair.brokers[0].address, admin.PROBE_TOPIC, 0) > 0
     assert is_proven(FAULTS[FaultKind.FLOW_CONTROL].heal(pair, record))
     await_stored(pair.brokers[0].address)
+
+
+def test_a_status_is_retried_and_returned_as_flush_slave_timeout(pair: Cluster, tmp_path: Path) -> None:
+    """Each of three attempts at the only master is stored but not replicated: FLUSH_SLAVE_TIMEOUT."""
+    scenario = "double-write/only-slave-paused-and-tried-again"
+    run = conforming_run(pair, tmp_path / "runs", scenario, "FLUSH_SLAVE_TIMEOUT")
+    for arm, reported in send_ends(run).items():
+        attempts = read_table(RunDirectory.open(run), TableName.ATTEMPTS, 1, arm).to_pylist()
+        assert set(reported) == {"SEND_OK", "FLUSH_SLAVE_TIMEOUT"}
+        assert {row["status"] for row in attempts if row["attempt"] == 2} >= {"FLUSH_SLAVE_TIMEOUT"}

@@ -158,6 +158,23 @@ def send_ends(run: Path) -> dict[Arm, list[str]]:
     return {arm: [row["status"] or row["error"] for row in reported] for arm, reported in rows.items()}
 
 
+def arms_without(status: str, run: Path) -> str:
+    """Name the arms of which no send was told this status, because a busy machine held them up during the fault."""
+    missed = [arm for arm, reported in send_ends(run).items() if status not in reported]
+    return f"no {status} for {', '.join(missed)}" if missed else ""
+
+
+def conforming_run(cluster: Cluster, folder: Path, scenario: str, status: str) -> Path:
+    """A run of a shipped scenario in which Java and the reference get the status and conform."""
+    run, judgement = repeated(
+        lambda number: decided(cluster, folder / str(number), "java:5.3.3", "python:5.3.3", scenario, root=None),
+        lambda outcome: arms_without(status, outcome[0]),
+    )
+    assert signatures(judgement) == set()
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    return run
+
+
 def finished_run(
     folder: Path, command: str, *arguments: str, out: bool = True, tries: int = TRIES
 ) -> "subprocess.CompletedProcess[str]":
