@@ -91,7 +91,7 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
     project.scenario("ours/one")
     project.scenario("ours/two", "two-masters")
     junit = ("--junitxml", "junit.xml", "-n", "2", "--dist", "loadgroup")
-    result = guarded_session(project, *TOYS, "toy:drops", *junit)
+    result = project.pytest(*TOYS, "toy:drops", *junit)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=2)
     reported = [

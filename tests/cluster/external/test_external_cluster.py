@@ -289,6 +289,7 @@ def test_an_unknown_broker_is_reported_with_the_known_ones(owned: Owned) -> None
 def test_a_cluster_too_far_away_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """A distant cluster is refused: a slow answer would look like a pause."""
     monkeypatch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.external.inspect._BETWEEN_TRIES_S", 0.0)
     with pytest.raises(EnvironmentMissing, match="run nearer"):
         joined(owned)
 
