@@ -715,7 +715,7 @@ BANK = (
     Defect(LosesIds, PAUSED, "delivered.other-properties"),
     Defect(IsLateEverySecondSecond, LONG, "consumption.later"),
     Defect(IsAlwaysABitLate, LONG, "consumption.later"),
-    Defect(ConnectsWithoutAHeartbeat, REPEATEDLY_KILLED, "consumption.resumes-otherwise"),
+    Defect(ConnectsWithoutAHeartbeat, REPEATEDLY_KILLED, "consumption.resumes-later"),
     Defect(KeepsWhatFailed, CALM, "redelivery.without-cause"),
     Defect(StandsStillOnOneQueue, CALM, "delivered.not-yet"),
     Defect(MissesTheLast, CALM, "delivered.not-yet"),

@@ -509,10 +509,15 @@ IDLE_MEMBER_CONSUMES = Signature(
 LATER_IN_CALM = Signature(
     "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
 )
-RESUMES_OTHERWISE = Signature(
-    "consumption.resumes-otherwise",
+RESUMES_LATER = Signature(
+    "consumption.resumes-later",
     "consumption",
-    "after restarts of a broker, {subject} gets its messages sooner or later than {baseline}",
+    "after restarts of a broker, {subject} gets its messages later than {baseline}",
+)
+RESUMES_SOONER = Signature(
+    "consumption.resumes-sooner",
+    "consumption",
+    "after restarts of a broker, {subject} gets its messages sooner than {baseline}",
 )
 
 SIGNATURES = {value.name: value for value in tuple(vars().values()) if isinstance(value, Signature)}

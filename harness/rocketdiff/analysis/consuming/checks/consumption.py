@@ -22,7 +22,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Que
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED, RESUMES_OTHERWISE
+from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED, RESUMES_LATER, RESUMES_SOONER
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.statistics.significance import exact_mcnemar
 
@@ -141,7 +141,7 @@ def _observe_returns(story: CaseStory, facts: GroupFacts) -> None:
         shown = next(each for each in own if each.is_soon is is_sooner)
         within_s = (shown.soon_ns - (shown.fault.heal_ns or 0)) / NS_PER_S
         facts.differ(
-            RESUMES_OTHERWISE,
+            RESUMES_SOONER if is_sooner else RESUMES_LATER,
             story.groups[Arm.CANDIDATE],
             at_ns=shown.soon_ns,
             expected=f"the first message within {within_s:.1f} s of a broker's restart after {other_soon} of {len(other)} restarts, as in the other group",
