@@ -6,6 +6,7 @@ times are intervals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Self
 
 from rocketdiff.oracle.choices import ChoiceExplorer
@@ -126,11 +127,20 @@ class UncertainFaultTable(FaultTable):
         Sorting with every outcome of every uncertain comparison would find the same items in exponential time.
         """
         last = len(items) - 1
-        candidates = []
-        for item in items:
-            relations = [self._order(items, item, other, now_ms) for other in items if other is not item]
-            if relations.count({1}) <= rank and relations.count({-1}) <= last - rank:
-                candidates.append(item)
+        preceding, following = [0] * len(items), [0] * len(items)
+        for one, other in combinations(range(len(items)), 2):
+            before = self.explorer.runs
+            order = self._order(items, items[one], items[other], now_ms)
+            self.explorer.runs += self.explorer.runs - before  # a pair costs the same from both sides
+            if len(order) == 1:
+                first, second = (one, other) if order == {-1} else (other, one)
+                following[first] += 1
+                preceding[second] += 1
+        candidates = [
+            item
+            for item, before, after in zip(items, preceding, following, strict=True)
+            if before <= rank and after <= last - rank
+        ]
         return candidates[self.explorer.choose(len(candidates)) if len(candidates) > 1 else 0]
 
     def _order(self, items: list[FaultItem], one: FaultItem, other: FaultItem, now_ms: int) -> set[int]:
