@@ -19,6 +19,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
+Changes = dict[str, dict[str, tuple[Any, ...]]]
+
 DAY_MS = 86_400_000
 MONDAY_MS = 1_793_577_600_000
 """2026-11-02T00:00 UTC."""
@@ -52,23 +54,42 @@ def days(marks: Sequence[str]) -> list[tuple[str, str, str]]:
     return [(f"r{number:02}", "python:5.3.3", mark) for number, mark in enumerate(marks)]
 
 
-def changes_of(
-    spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time"
-) -> dict[str, tuple[Any, ...]]:
-    """By signature: state, first run after the change, run before it, times seen and asked before and after."""
-    names = ("state", "run", "before_run", "seen_before", "asked_before", "seen_after", "asked_after")
-    rows = regressions(seen(spark, runs, over)).toArrow().to_pylist()
-    return {row["signature"].removeprefix("loss."): tuple(row[name] for name in names) for row in rows}
+HISTORIES = {
+    "new, gone or unchanged": ["gu", "gur", "gu", "gu", "un", "un?", "un", "un", "un"],
+    "arises": ["0", "0", "0", "e"],
+    "arises no more": ["e", "e", "0", "0", "0", "0"],
+    "rate": [
+        *("ah" if day in (0, 10) else "h" * (day % 2 == 0) or "-" for day in range(20)),
+        *("ah" if day % 2 == 0 else "a" for day in range(20)),
+    ],
+}
+"""The marks of each day; each is the line of a candidate of its own, and all are asked about at once."""
 
 
-def test_a_signature_is_new_gone_or_unchanged_over_time(spark: SparkSession) -> None:
+@pytest.fixture(scope="module")
+def changes(spark: SparkSession) -> Changes:
+    """By history and signature: state, first run after the change, run before it, times seen and asked before and after."""
+    runs = [
+        (f"{name}: {run}", f"python:{number}", mark)
+        for number, (name, marks) in enumerate(HISTORIES.items())
+        for run, _, mark in days(marks)
+    ]
+    found_: Changes = {name: {} for name in HISTORIES}
+    for row in regressions(seen(spark, runs)).toArrow().to_pylist():
+        name, _, run = row["run"].partition(": ")
+        before = None if row["before_run"] is None else row["before_run"].removeprefix(f"{name}: ")
+        counts = tuple(row[f"{what}_{when}"] for when in ("before", "after") for what in ("seen", "asked"))
+        found_[name][row["signature"].removeprefix("loss.")] = (row["state"], run, before, *counts)
+    return found_
+
+
+def test_a_signature_is_new_gone_or_unchanged_over_time(changes: Changes) -> None:
     """
     A signature is new, gone or unchanged over eight runs; a run without a decisive answer does not count.
 
     g is gone: after four of four, chance excludes four misses. r came once, with the second run.
     """
-    marks = ["gu", "gur", "gu", "gu", "un", "un?", "un", "un", "un"]
-    assert changes_of(spark, days(marks)) == {
+    assert changes["new, gone or unchanged"] == {
         "n": ("new", "r04", "r03", 0, 4, 4, 4),
         "g": ("gone", "r04", "r03", 4, 4, 0, 4),
         "u": ("unchanged", "r00", None, 0, 0, 8, 8),
@@ -76,24 +97,20 @@ def test_a_signature_is_new_gone_or_unchanged_over_time(spark: SparkSession) -> 
     }
 
 
-def test_the_first_time_that_a_question_arises_is_new(spark: SparkSession) -> None:
+def test_the_first_time_that_a_question_arises_is_new(changes: Changes) -> None:
     """A run in which the question did not arise is a run without the signature: new after three of them, gone after four."""
-    assert changes_of(spark, days(["0", "0", "0", "e"])) == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
-    assert changes_of(spark, days(["e", "e", "0", "0", "0", "0"])) == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
+    assert changes["arises"] == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
+    assert changes["arises no more"] == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
 
 
-def test_a_changing_rate_has_its_place_of_change(spark: SparkSession) -> None:
+def test_a_changing_rate_has_its_place_of_change(changes: Changes) -> None:
     """
     A rise from 2 in 20 to 20 in 20 runs is a change of rate.
 
     G² = 2 × (ln L with two rates − ln L with one) = 2 × (−6.50 + 27.53) = 42. A rate of one in two throughout is unchanged.
     """
-    marks = ["ah" if day in (0, 10) else "h" * (day % 2 == 0) or "-" for day in range(20)] + [
-        "ah" if day % 2 == 0 else "a" for day in range(20)
-    ]
-    found_ = changes_of(spark, days(marks))
-    assert found_["a"] == ("changed-in-rate", "r20", "r19", 2, 20, 20, 20)
-    assert found_["h"][0] == "unchanged"
+    assert changes["rate"]["a"] == ("changed-in-rate", "r20", "r19", 2, 20, 20, 20)
+    assert changes["rate"]["h"][0] == "unchanged"
 
 
 def test_over_releases_the_edge_is_between_releases(spark: SparkSession) -> None:
