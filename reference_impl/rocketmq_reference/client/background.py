@@ -141,6 +141,10 @@ class Background:
             for address in self._routes.known.members():
                 yield from self._notify(address, self._codec.unregister_consumer(consumer.group))
 
+    def later(self, delay_ms: int, task: Callable[[], None]) -> None:
+        """Do a task in the client's thread after a time, or when that is done with what it does then."""
+        self._thread(SCHEDULED).schedule(self._host.now_ms + delay_ms, lambda _own: task())
+
     def _thread(self, name: str) -> Worker:
         worker = self._workers.get(name)
         if worker is None:

@@ -21,7 +21,7 @@ from rocketmq_reference.remoting.properties import RECONSUME_TIME
 from rocketmq_reference.rules.consumer import orderly as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus, Then
-from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 
 Pulled = ProcessQueue[StoredMessage]
 
@@ -193,7 +193,10 @@ class Orderly:
             self._later(of, queue, rules.suspended_ms(context, self._memory.settings))
             return False
         if then is Then.COMMIT:
-            offset = queue.commit()
+            try:
+                offset = queue.commit()
+            except ProcessQueueError:  # the run dies, and no other one of the queue begins
+                return False
             if not queue.is_dropped:
                 self._committing.update(of, offset, increase_only=False)
         return True

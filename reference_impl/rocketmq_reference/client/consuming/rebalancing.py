@@ -65,7 +65,6 @@ class Rebalancing:
         self._api_timeout_ms = api_timeout_ms
         self._on_new = on_new
         self._in_order = in_order
-        self._delays = None if in_order is None else host.worker("later-rounds")
         self._signal = Signal()
         self._is_notified = False
         self._is_stopped = False
@@ -220,8 +219,8 @@ class Rebalancing:
             begun.append((of, new, offset))
             new.is_locked = memory.rules.new_queue_is_locked
             memory.take(of, new)
-        if is_refused and memory.rules.refused_lock_delay_ms and self._delays is not None:
-            self._delays.schedule(self._host.now_ms + memory.rules.refused_lock_delay_ms, lambda _own: self.wake())
+        if is_refused and memory.rules.refused_lock_delay_ms:
+            self._background.later(memory.rules.refused_lock_delay_ms, self.wake)
         for of, queue, offset in begun:
             self._on_new(of, queue, offset)
         return changed or bool(begun)
