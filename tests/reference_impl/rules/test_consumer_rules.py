@@ -8,7 +8,7 @@ from rocketmq_reference.dialects import consumer_rules_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus, acknowledged
-from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue, begins_at_zero, in_hash_order
+from rocketmq_reference.rules.consumer.offsets import Offsets, Remembered, TopicQueue, begins_at_zero, in_hash_order
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.pull_broker import Asked, asked_for_commit, asked_for_query, member_of
 from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms, is_held_back
@@ -243,16 +243,23 @@ def test_offsets_rise_freeze_and_are_forgotten() -> None:
 
 
 def test_a_walk_through_offsets_meets_what_is_added_ahead_of_it() -> None:
-    """A walk goes on in the order of hashes, from a queue that is gone too, and meets what was added after its place."""
+    """
+    A walk goes on in the order of hashes, from a queue that is gone too, and meets what was added after its place.
+
+    What it has in hand keeps its last offset, though it is forgotten.
+    """
     offsets, queues = Offsets(), [TopicQueue("topic", Queue(broker, 0)) for broker in "~ABC"]
     walk = in_hash_order(queues)
     for of in walk[1:3]:
         offsets.update(of, 1, increase_only=True)
-    assert offsets.following(None) == walk[1]
+    first = offsets.following(None)
+    offsets.update(walk[1], 5, increase_only=True)
     offsets.forget(walk[1])
+    assert first == (walk[1], Remembered(5))
     offsets.update(walk[0], 1, increase_only=True)
     offsets.update(walk[3], 1, increase_only=True)
-    assert [offsets.following(of) for of in walk[1:]] == [walk[2], walk[3], None]
+    met = [offsets.following(of) for of in walk[1:]]
+    assert [each and each[0] for each in met] == [walk[2], walk[3], None]
 
 
 def test_failed_messages_are_never_skipped() -> None:

@@ -97,13 +97,13 @@ class Committing:
         """Commit the offset of every queue that the member works on, changed or not; each failure is ignored."""
         offsets, wanted, unused = self._memory.offsets, set(self._memory.process), list[TopicQueue]()
         ahead = offsets.following(None)
-        while (of := ahead) is not None:
+        while ahead is not None:
+            of, remembered = ahead
             ahead = offsets.following(of)  # as Java's iterator, which is always one ahead
-            offset = offsets.get(of)
-            if of not in wanted:
+            if of in wanted:
+                yield from self._commit(of, remembered.offset)
+            else:
                 unused.append(of)
-            elif offset is not None:
-                yield from self._commit(of, offset)
         for each in unused:
             offsets.forget(each)
 

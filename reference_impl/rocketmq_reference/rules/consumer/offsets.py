@@ -1,6 +1,7 @@
 """Offsets that a member remembers between commits (RemoteBrokerOffsetStore), and where a new queue begins."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rocketmq_reference.rules.client.publish import Queue
@@ -28,34 +29,42 @@ def _spread(of: TopicQueue) -> int:
     return spread(31 * (31 * code + of.queue.queue_id) + string_hash(of.topic))
 
 
+@dataclass(slots=True)
+class Remembered:
+    """The offset of one queue; whoever has it in hand sees its last value, also when the queue is forgotten (AtomicLong)."""
+
+    offset: int
+
+
 class Offsets:
     """The next offset of each queue; frozen ones ignore updates until they are forgotten (updateAndFreezeOffset, from 5.2.0)."""
 
     __slots__ = ("_frozen", "_values")
 
     def __init__(self) -> None:
-        self._values: dict[TopicQueue, int] = {}
+        self._values: dict[TopicQueue, Remembered] = {}
         self._frozen: set[TopicQueue] = set()
 
     def get(self, of: TopicQueue) -> int | None:
-        return self._values.get(of)
+        known = self._values.get(of)
+        return None if known is None else known.offset
 
     def update(self, of: TopicQueue, offset: int, *, increase_only: bool) -> None:
         if of not in self._frozen:
-            known = self._values.get(of)
-            self._values[of] = max(known, offset) if increase_only and known is not None else offset
+            known = self._values.setdefault(of, Remembered(offset))
+            known.offset = max(known.offset, offset) if increase_only else offset
 
     def freeze(self, of: TopicQueue, offset: int) -> None:
-        self._values[of] = offset
+        self._values.setdefault(of, Remembered(offset)).offset = offset
         self._frozen.add(of)
 
     def forget(self, of: TopicQueue) -> None:
         self._values.pop(of, None)
         self._frozen.discard(of)
 
-    def following(self, last: TopicQueue | None) -> TopicQueue | None:
+    def following(self, last: TopicQueue | None) -> tuple[TopicQueue, Remembered] | None:
         """
-        Return the queue that a walk through Java's table comes to after ``last``; None at the end.
+        Return the queue that a walk through Java's table comes to after ``last``, with its offset; None at the end.
 
         Offsets that are added meanwhile are met if their place is still to come (persistAll).
         """
@@ -64,7 +73,7 @@ class Offsets:
             known[last] = None
         ordered = in_hash_order(known)
         place = 0 if last is None else ordered.index(last) + 1
-        return ordered[place] if place < len(ordered) else None
+        return (ordered[place], self._values[ordered[place]]) if place < len(ordered) else None
 
 
 def begins_at_zero(topic: str, where: ConsumeFromWhere) -> bool:
