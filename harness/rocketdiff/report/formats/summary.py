@@ -229,18 +229,17 @@ def _matrix(document: Document) -> RenderableType:
 
 
 def _groups(document: Document) -> RenderableType | None:
-    """What the groups of consumers did; one line for each case and arm."""
+    """What the groups of consumers did; a paragraph for each case and arm."""
     rows = document.plots.figures[:FIGURES_SHOWN]
     if not rows:
         return None
-    subjects, lines = subjects_of(document), Table.grid(padding=(0, 1))
-    lines.add_column(style="dim", no_wrap=True)
-    lines.add_column(overflow="fold")
+    subjects, lines = subjects_of(document), list[RenderableType]()
     for case in dict.fromkeys(row.case for row in rows):
-        lines.add_row(Text(short_case(case, document.run), style=""), "")
+        lines.append(Text(short_case(case, document.run)))
         for row in (row for row in rows if row.case == case):
-            lines.add_row(Text(f"  {subjects.get(row.arm, row.arm)}"), Text(figure_line(row)))
-    return lines
+            shown = Text.assemble((f"{subjects.get(row.arm, row.arm)}: ", "dim"), figure_line(row))
+            lines.append(Padding(shown, (0, 0, 0, 2)))
+    return Group(*lines)
 
 
 def _conforms_everywhere(matrix: Matrix, place: int) -> bool:
