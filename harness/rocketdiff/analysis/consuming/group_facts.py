@@ -14,6 +14,9 @@ from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.tables.signatures import Signature
 from rocketdiff.core.units import NS_PER_MS
 
+ALPHA = 0.001
+"""Chance of an accusation of two equal clients in one case."""
+
 CALM, PAUSED, AFTER = "calm", "paused", "after"
 
 

@@ -8,6 +8,7 @@ the members' own period does, whenever it comes round. A restart beside which a 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rocketdiff.analysis.consuming.group_facts import ALPHA
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life
 from rocketdiff.core.consuming.watched import TopicKind
@@ -19,15 +20,16 @@ from rocketdiff.statistics.significance import exact_fisher
 FIRST_HEARTBEAT_NS = NS_PER_S
 """From a member's start to its first heartbeat by the timer (MQClientInstance.startScheduledTask)."""
 
-ALPHA = 0.001
-"""Chance of an accusation of two equal clients in one case."""
-
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """soon_ns: until when a broker has a heartbeat of a new connection; begun_ns: when the work on a queue of it began, None for not yet."""
+    """
+    heal_ns: when the restart of a broker began; soon_ns: until when it has a heartbeat of a new connection.
 
-    fault: FaultRecord
+    begun_ns: when the work on a queue of it began, None for not yet.
+    """
+
+    heal_ns: int
     soon_ns: int
     begun_ns: int | None
 
@@ -48,7 +50,7 @@ def returns(story: CaseStory, group: GroupStory, membership: Membership) -> Iter
             and _waits(story, fault, soon_ns)
             and not any(_is_heartbeat_due(life, windows.heartbeat_ns, fault.heal_ns, soon_ns) for life in group.lives)
         ):
-            yield Return(fault, soon_ns, min(group.starts_after(fault), default=None))
+            yield Return(fault.heal_ns, soon_ns, min(group.starts_after(fault), default=None))
 
 
 def are_unlike(one: Sequence[Return], other: Sequence[Return]) -> bool:

@@ -8,6 +8,7 @@ that finds another heartbeat under way is left out, so a member may wait for the
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rocketdiff.analysis.consuming.group_facts import ALPHA
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Tenure
@@ -17,9 +18,6 @@ from rocketdiff.statistics.significance import exact_fisher
 
 TOGETHER_NS = NS_PER_S
 """Queues that a member takes no further apart are of one round."""
-
-ALPHA = 0.001
-"""Chance of an accusation of two equal clients in one case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@ Does the candidate do to its user what the baseline does: do its members join, a
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
-SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains does not count (``starvation``). The unit of the test is the
-second, in both directions, as in a paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
+SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains
+does not count (``starvation``). The unit of the test is the second, in both directions, as in a paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from statistics import median
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.group_facts import CALM, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.group_facts import ALPHA, CALM, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
 from rocketdiff.analysis.consuming.starvation import Starvation
@@ -35,8 +35,6 @@ A_BIT_MS, NEARLY_ALWAYS = 50.0, 0.75
 By how much more, and in which part of the seconds at least. A cold JVM on a busy machine is late by a second for the first ten; of some
 150 real pairs of faithful groups, at loads up to 20, none was late by the smaller amount in more than half of the seconds.
 """
-ALPHA = 0.001
-"""Chance of an accusation of two equal clients in one case."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
@@ -56,8 +54,9 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 observed=life.error,
                 place=life.error,
             )
-    _observe_lateness(story, facts)
-    _observe_returns(story, facts)
+    memberships = {arm: Membership(story, group) for arm, group in story.groups.items()}
+    _observe_lateness(story, facts, memberships)
+    _observe_returns(story, facts, memberships)
 
 
 def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
@@ -69,10 +68,10 @@ def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
     return any(each.join_ns is not None and each.join_ns < origin_ns for each in following)
 
 
-def _observe_lateness(story: CaseStory, facts: GroupFacts) -> None:
+def _observe_lateness(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
     places = {arm: _seconds(story, group) for arm, group in story.groups.items()}
     late = {arm: _unexplained(Starvation(story, story.groups[arm]), own) for arm, own in places.items()}
-    moving = [span for group in story.groups.values() for span in Membership(story, group).moving(facts.origin_ns)]
+    moving = [span for membership in memberships.values() for span in membership.moving(facts.origin_ns)]
     both = sorted(
         second
         for second in late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys()
@@ -132,14 +131,14 @@ def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, Queu
     }
 
 
-def _observe_returns(story: CaseStory, facts: GroupFacts) -> None:
-    found = {arm: list(returns(story, group, Membership(story, group))) for arm, group in story.groups.items()}
+def _observe_returns(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
+    found = {arm: list(returns(story, group, memberships[arm])) for arm, group in story.groups.items()}
     own, other = found[Arm.CANDIDATE], found[Arm.BASELINE]
     if are_unlike(own, other):
         (soon, _), (other_soon, _) = counts(own), counts(other)
         is_sooner = soon * len(other) > other_soon * len(own)
         shown = next(each for each in own if each.is_soon is is_sooner)
-        within_s = (shown.soon_ns - (shown.fault.heal_ns or 0)) / NS_PER_S
+        within_s = (shown.soon_ns - shown.heal_ns) / NS_PER_S
         facts.differ(
             RESUMES_SOONER if is_sooner else RESUMES_LATER,
             story.groups[Arm.CANDIDATE],
@@ -152,7 +151,7 @@ def _observe_returns(story: CaseStory, facts: GroupFacts) -> None:
 def _when(each: Return) -> str:
     if each.begun_ns is None:
         return "none at all"
-    return f"{(each.begun_ns - (each.fault.heal_ns or 0)) / NS_PER_S:.1f} s after the restart"
+    return f"{(each.begun_ns - each.heal_ns) / NS_PER_S:.1f} s after the restart"
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

@@ -3,8 +3,8 @@ Is a message that is stored while its member waits for one delivered at once?
 
 In calm a member has a pull at the broker, which answers it with the next message (PullRequestHoldService#notifyMessageArriving); at the
 latest the broker's own look every five seconds finds it. So a message whose queue had nothing else to deliver comes within that time and
-what the machine was seen to stall. What a starved process explains does not count (``starvation``). A busy machine makes single messages late, all of a second: seconds with a late message are compared
-with the other group's (McNemar), in both directions.
+what the machine was seen to stall. What a starved process explains does not count (``starvation``). A busy machine makes single messages
+late, all of a second: seconds with a late message are compared with the other group's (McNemar), in both directions.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from math import inf
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.group_facts import ALPHA, GroupFacts
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
 from rocketdiff.analysis.consuming.starvation import Starvation
@@ -36,9 +36,6 @@ SPREAD_NS = NS_PER_S
 
 APART_NS = 2 * NS_PER_S
 """From a disturbance to calm, on either side."""
-
-ALPHA = 0.001
-"""Chance of an accusation of two equal clients in one case."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
