@@ -29,11 +29,11 @@ def group_of(*records: Record) -> GroupRun:
 
 def call(number: int, *times: int) -> Received:
     messages = tuple(DeliveredMessage(place, each, 1, True, send=place) for place, each in enumerate(times))
-    return Received(number, 1, 0, 1, "T", "broker-a", 0, messages)
+    return Received(number, 1, 0, 10 * number, "T", "broker-a", 0, messages)
 
 
 def end(number: int, result: CallResult, **context: int) -> Consumed:
-    return Consumed(number, 2, result, **context)
+    return Consumed(number, 10 * number + 5, result, **context)
 
 
 LATER, SUCCESS, THROW = CallResult.LATER, CallResult.SUCCESS, CallResult.THROW
@@ -49,6 +49,7 @@ AGAIN = (call(1, 1), end(1, LATER))
         pytest.param([call(0, 0, 0), end(0, LATER)], 2, id="a call with two messages fails"),
         pytest.param([call(0, 0), end(0, THROW), call(1, 1), end(1, SUCCESS)], 0, id="it comes back"),
         pytest.param([call(0, 0), end(0, LATER), call(1, 1), end(1, LATER)], 1, id="it fails again"),
+        pytest.param([call(0, 0), end(0, LATER), call(1, 0)], 0, id="its queue is handed over"),
         pytest.param([call(0, 0), end(0, LATER), *AGAIN, call(2, 2), end(2, LATER)], 0, id="it becomes a dead letter"),
         pytest.param([call(0, 0), end(0, LATER, delay_level=-1)], 0, id="dead at once"),
         pytest.param([call(0, 0, 0, 0), end(0, SUCCESS, ack_index=0)], 2, id="acknowledged up to the first"),

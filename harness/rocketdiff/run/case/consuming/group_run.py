@@ -116,16 +116,24 @@ class GroupRun:
             yield LivingMember(joined.client_id, allocated, owned)
 
     def open_retries(self, most: int) -> int:
-        """Failed messages that have not come back. most: reconsume times with which a failed message becomes a dead letter."""
-        count = 0
+        """
+        Failed messages that no member has received since. most: reconsume times with which a failed message becomes a dead letter.
+
+        Reconsume times do not count: a queue that is handed over begins again at 0.
+        """
+        failed_ns: dict[tuple[int | None, str | None], int] = {}
+        received_ns: dict[tuple[int | None, str | None], int] = {}
         for number in self._subjects:
             ends = {end.call: end for end in self._reported(number, Consumed)}
             for call in self._reported(number, Received):
-                count -= sum(message.times > 0 for message in call.messages)
+                for message in call.messages:
+                    _raise(received_ns, message, call.at_ns)
                 end = ends.get(call.call)
                 if end is not None and end.delay_level != DEAD_LETTER_LEVEL:
-                    count += sum(message.times < most for message in _failed(call, end))
-        return count
+                    for message in _failed(call, end):
+                        if message.times < most:
+                            _raise(failed_ns, message, end.at_ns)
+        return sum(received_ns[message] < at_ns for message, at_ns in failed_ns.items())
 
     def has_each_worked_to(self, ends: Mapping[tuple[str, int], int] | None, members: Iterable[int]) -> bool:
         """Return True if each of these members has ended a call with the last message of each queue. ends: None if unknown."""
@@ -186,3 +194,9 @@ def _failed(call: Received, end: Consumed) -> tuple[DeliveredMessage, ...]:
     if end.result in FAILED:
         return call.messages
     return () if end.ack_index is None else call.messages[end.ack_index + 1 :]
+
+
+def _raise(latest_ns: dict[tuple[int | None, str | None], int], message: DeliveredMessage, at_ns: int) -> None:
+    """Note a time of a message, by its number and its key, if it is later than what is known."""
+    one = message.send, message.key
+    latest_ns[one] = max(at_ns, latest_ns.get(one, at_ns))

@@ -1,5 +1,5 @@
 """
-Brings the first members of both groups in, number by number, each time until both groups are settled.
+Brings the first members of both groups in, number by number, each time until both groups are settled; they stay so after the last.
 
 Groups that do not settle make the case invalid. If one alone does not, while the other soon did and nothing had stalled, that is
 a difference: its last member is taken as broken off, and the case goes on.
@@ -54,7 +54,7 @@ class Joining:
         with StallWatch(pids) as stalls:
             for number in range(members):
                 self._join(number)
-                unsettled = self._settle(number + 1)
+                unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if number + 1 == members else 0.0)
                 if unsettled:
                     self._give_up(unsettled, number, stalls)
 
@@ -87,8 +87,8 @@ class Joining:
             group.join(number, 0)
         return "no answer" if joined is None else ": ".join(filter(None, (joined.error, joined.message)))
 
-    def _settle(self, count: int) -> dict[Arm, str]:
-        """Wait until both groups have been settled for some time, with this number of members; return why one is not."""
+    def _settle(self, count: int, for_s: float) -> dict[Arm, str]:
+        """Wait until both groups have been settled for this time, with this number of members; return why one is not."""
         began = time.monotonic()
         since: dict[Arm, float] = {}
         reasons: dict[Arm, str] = {}
@@ -104,8 +104,8 @@ class Joining:
                 if reasons[arm]:
                     since.pop(arm, None)
                     self.settled_s[arm] = None
-                elif now - since.setdefault(arm, now) < SETTLED_FOR_S:
-                    reasons[arm] = f"it has been for less than {SETTLED_FOR_S:g} s"
+                elif now - since.setdefault(arm, now) < for_s:
+                    reasons[arm] = f"it has been for less than {for_s:g} s"
                 else:
                     self.settled_s[arm] = now - began if (took := self.settled_s[arm]) is None else took
             if now - began > SETTLED_WITHIN_S:
