@@ -82,7 +82,11 @@ def test_a_call_that_one_client_lacks_is_named_as_in_a_run() -> None:
 @pytest.mark.parametrize(
     ("other", "left", "reason"),
     [
-        (SubjectId("go", "2.1.2"), ClientRole.CONSUMER, NO_GROUP),
+        (
+            SubjectId("go", "2.1.2"),
+            ClientRole.CONSUMER,
+            f"{NO_GROUP}: go:2.1.2 is no consumer: its driver is a producer only",
+        ),
         (SubjectId("toy", "drops"), ClientRole.CONSUMER, NO_GROUP),
         (SubjectId("toy", "doubles"), ClientRole.PRODUCER, NO_CALL),
     ],

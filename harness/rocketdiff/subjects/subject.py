@@ -73,9 +73,10 @@ class Subject:
         return not self.why_not(demand)
 
     def why_not(self, demand: Demand) -> str:
-        """Return which role or claim of a program's hello is missing, as a sentence; empty if none is, or for a bundled client."""
+        """Return which role, or which claim of a program's hello, is missing, as a sentence; empty if none is."""
         if self.kind is not None:
-            return ""
+            only = ", ".join(self.kind.offers)
+            return "" if demand.role in self.kind.offers else f"{self} is no {demand.role}: its driver is a {only} only"
         if demand.role not in self.roles:
             return f"{self} is no {demand.role}, as hello has the roles {', '.join(self.roles)}"
         missing = UNCLAIMED[demand.role](self.capabilities, demand)
