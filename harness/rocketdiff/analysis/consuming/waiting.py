@@ -72,21 +72,26 @@ class Waiting:
         if any(pause.until_ns is None for life in self._group.lives for pause in life.pauses):
             return None
         if last.covers(self._until_ns - 1):
-            return self._in_turn(queue, self._with_an_owner(queue, last))
+            return self._in_turn(queue, last)
         if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
             return self._without_an_owner(max(each.until_ns or 0 for each in tenures))
         return None
 
-    def _in_turn(self, queue: QueueOf, window: _Open) -> _Open | None:
-        """In order a message also waits for the calls before it; None while one has not ended."""
-        deliveries = self._group.by_queue.get(queue, ())
-        if not self._group.is_orderly or not deliveries:
-            return window
-        last = deliveries[-1]
-        if last.end_ns is None:
-            return None
-        held_ns = self._group.suspended_ms(last) * NS_PER_MS if self._group.holds_up(last) else 0
-        return replace(window, until_ns=max(window.until_ns, last.end_ns + held_ns))
+    def _in_turn(self, queue: QueueOf, tenure: Tenure) -> _Open | None:
+        """
+        A message also waits for those before it: in order for the calls, else for a member that has enough of the queue.
+
+        It counts from the last call of the queue; None while one has not ended.
+        """
+        window = self._with_an_owner(queue, tenure)
+        own = self._group.deliveries_in(tenure)
+        calls = self._group.by_queue.get(queue, ())[-1:] if self._group.is_orderly else own
+        for each in calls:
+            if each.end_ns is None:
+                return None
+            held_ns = self._group.suspended_ms(each) * NS_PER_MS if self._group.holds_up(each) else 0
+            window = replace(window, until_ns=max(window.until_ns, each.end_ns + held_ns))
+        return window
 
     def _with_an_owner(self, queue: QueueOf, tenure: Tenure) -> _Open:
         """Until when a member may not get messages: its first pull of the queue, or a fault of the broker; then a hold."""
