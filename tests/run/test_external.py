@@ -141,7 +141,7 @@ def test_a_dry_run_has_the_events_of_members(capsys: pytest.CaptureFixture[str])
     scenario = ["--scenario", "groups/member-killed-and-paused", "--dry-run"]
     assert guarded(["run", "--subject", "python:5.3.3", "--subject", "python:5.5.0", *scenario]) == ExitCode.CONFORMS
     reported = capsys.readouterr().out
-    assert "  member: kill 0 at 12.2 s\n  member: pause 1 at 23 s for 6 s\n" in reported
+    assert "  member: kill 0 at 9.2 s\n  member: pause 1 at 18 s for 6 s\n" in reported
 
 
 def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
