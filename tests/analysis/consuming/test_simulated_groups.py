@@ -1,5 +1,8 @@
 """Faithful groups are accused of nothing, whatever the script, the machine and the moments drawn within the rules."""
 
+from functools import partial
+from math import inf
+
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
@@ -8,6 +11,7 @@ from rocketdiff.core.errors import ExitCode
 from tests.analysis.consuming.group_story import ns
 from tests.analysis.consuming.orderly_group import in_order
 from tests.analysis.consuming.simulated_group import (
+    ROUND_MS,
     Fault,
     Life,
     Member,
@@ -78,7 +82,36 @@ class IsListedForGood(SimulatedGroup):
     forgets = 0.0
 
 
+class SleepsOn(SimulatedGroup):
+    """The first member loses a wake-up at the end of a round after a change, and hears of nothing until its next round in turn."""
+
+    from_ms: tuple[int, ...] = (11_000,)
+
+    def __init__(self, script: Script, arm: int = 0) -> None:
+        super().__init__(script, arm)
+        self.due_ms, self.until_ms = list(self.from_ms), -inf
+
+    def round(self, member: Member) -> None:
+        if member.number:
+            super().round(member)
+        elif self.now >= self.until_ms:
+            super().round(member)
+            if self.due_ms and self.now > self.due_ms[0]:
+                self.until_ms = self.now + ROUND_MS
+                self.due_ms.pop(0)
+                self.at(self.until_ms, partial(self.round, member))
+
+
+class SleepsOnTwice(SleepsOn):
+    """And once more."""
+
+    from_ms = (11_000, 36_000)
+
+
+CHANGES = Script(count=600, lives=(Life(0), Life(1, 11_000, 15_000), Life(2, 36_000, 40_000)))
+
 HARD = {
+    "a wake-up that Java loses": (CHANGES, SleepsOn),
     "a dead member that a paused broker goes on listing": (
         Script(
             count=600,
@@ -128,3 +161,7 @@ def test_a_hard_story_conforms(script: Script, group: type[SimulatedGroup]) -> N
     ended = simulated(script, group).judge()
     assert [(cluster.signature, cluster.example.observed) for cluster in ended.document.clusters] == []
     assert ended.judgement.exit_code is ExitCode.CONFORMS
+
+
+def test_a_second_lost_wake_up_is_no_accident() -> None:
+    assert {signature for signature, _, _ in accusations(CHANGES, SleepsOnTwice)} >= {"allocation.late-round"}

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from math import inf
 
 from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Listing, Pause, Round
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import IDS_EVERY
+from rocketdiff.core.consuming.watched import IDS_EVERY, TopicKind
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
@@ -152,7 +152,49 @@ class Membership:
             for since_ns, until_ns in chain(self._changes(), self._wrong())
         )
         faults = ((each.inject_ns, _over(each) + self._after_fault(each) + MARGIN_NS) for each in self._faults)
-        return tuple(merged(chain(changes, faults)))
+        return tuple(merged(chain(changes, faults, self._overslept)))
+
+    @cached_property
+    def _overslept(self) -> tuple[Span, ...]:
+        """
+        The first time, if any, from a change that a member slept through to its next round in turn.
+
+        Java loses a wake-up that comes between a round's end and the wait for the next one, and then each until that wait has run out
+        (ServiceThread.waitForRunning). It takes a notice at the end of a round, as each of two brokers sends one: rare, so once a group.
+        """
+        return tuple(islice(self._slept_through(), 1))
+
+    def _slept_through(self) -> Iterator[Span]:
+        changes = sorted(self._changes())
+        for rounds in self._rounds.values():
+            for last, after in pairwise(rounds):
+                slept_ns = after.at_ns - last.at_ns - self.windows.round_ns
+                if not (-NS_PER_S <= slept_ns <= MARGIN_NS and self._is_near_a_change(last)):
+                    continue
+                for since_ns, until_ns in changes:
+                    is_missed = last.at_ns < since_ns or not self._is_up_to_date(last)
+                    limit_ns = until_ns + self._after_change(since_ns, until_ns) + self._margin_ns(since_ns, until_ns)
+                    if is_missed and until_ns + SEEN_NS >= last.at_ns and limit_ns < after.at_ns:
+                        yield since_ns, after.at_ns + self.windows.lock_of_another() + self.busy_ns
+                        break
+
+    @cached_property
+    def _rounds(self) -> Mapping[tuple[int, int], list[Round]]:
+        """Rounds of the fed topic, by member and incarnation."""
+        rounds: dict[tuple[int, int], list[Round]] = {}
+        for each in self._group.rounds:
+            if each.kind is TopicKind.FED:
+                rounds.setdefault((each.member, each.incarnation), []).append(each)
+        return rounds
+
+    def _is_near_a_change(self, round_: Round) -> bool:
+        return any(
+            since_ns <= round_.at_ns <= until_ns + self._after_change(since_ns, until_ns) + MARGIN_NS
+            for since_ns, until_ns in self._changes()
+        )
+
+    def _is_up_to_date(self, round_: Round) -> bool:
+        return Counter(round_.ids) == Counter(life.client_id for life in self.living_at(round_.at_ns))
 
     @cached_property
     def _listings(self) -> Mapping[str, tuple["_State", ...]]:
@@ -303,6 +345,7 @@ class Membership:
 
     def moving(self, since_ns: int) -> Iterator[Span]:
         """Yield when members come, go or stand still, until their queues have gone on; since an instant."""
+        yield from self._overslept
         for begin_ns, until_ns in self._changes():
             if begin_ns >= since_ns:
                 yield begin_ns, until_ns + self._after_change(begin_ns, until_ns) + MARGIN_NS
@@ -312,10 +355,9 @@ class Membership:
                 yield pause.from_ns, inf if woken_ns is None else woken_ns
 
     def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
-        """True if a fault of a broker, or what it leaves behind, falls into a time."""
-        return any(
-            fault.inject_ns - HOLD_NS <= until_ns and since_ns <= self._disturbs_until(fault) for fault in self._faults
-        )
+        """True if a fault of a broker and what it leaves behind, or a lost wake-up, falls into a time."""
+        faults = ((fault.inject_ns - HOLD_NS, self._disturbs_until(fault)) for fault in self._faults)
+        return any(begin_ns <= until_ns and since_ns <= end_ns for begin_ns, end_ns in chain(faults, self._overslept))
 
     def _after_fault(self, fault: FaultRecord) -> int:
         if _is_short(fault):
