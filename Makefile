@@ -69,7 +69,7 @@ hooks: ## Have git check the subject of each commit of this clone
 bench: $(READY) ## Measure cluster start, sends per second of each client, and the speed of simulation and judging
 	@$(BIN)/python -m maintenance.bench $(ARGS)
 
-faithful: $(READY) ## Run random scenarios with the classes of real releases against themselves: any divergence is a false alarm
+faithful: $(READY) ## Judge random scenarios of clients beside themselves: any divergence is a false alarm; ARGS="--role consumer"
 	@$(BIN)/python -m maintenance.faithful $(ARGS)
 
 calibrate: $(READY) ## Measure the false alarms of the gate: 320 control cases (about an hour; resumes), into fixtures; ARGS="--role consumer"

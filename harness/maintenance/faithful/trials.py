@@ -35,9 +35,8 @@ class Trialled:
     cpu_s: float
 
 
-def trials_of(chunk: tuple[Sequence[int], Sequence[str]]) -> list[Trialled]:
+def trials_of(seeds: Sequence[int], releases: Sequence[str]) -> list[Trialled]:
     """Trials of all seeds, with the releases in turn, in one laboratory process."""
-    seeds, releases = chunk
     with JavaHost() as host:
         return [one_trial(host, seed, releases[seed % len(releases)]) for seed in seeds]
 
@@ -48,7 +47,7 @@ def one_trial(host: JavaHost, seed: int, release: str) -> Trialled:
     try:
         one = trial(drawn(seed).scenario, release, seed)
         answers = [host.run(release, f"faithful-{seed}", script, trace=True) for script in one.arms]
-        with tempfile.TemporaryDirectory() as folder, _bounded():
+        with tempfile.TemporaryDirectory() as folder, bounded():
             judgement = judged(run_of(one, answers, Path(folder)))
         code, alarm = judgement.exit_code, alarm_of(one, judgement)
     except (HarnessError, AssertionError, LookupError, ValueError, TypeError, MemoryError, TimeoutError):
@@ -57,7 +56,7 @@ def one_trial(host: JavaHost, seed: int, release: str) -> Trialled:
 
 
 @contextmanager
-def _bounded() -> Iterator[None]:
+def bounded() -> Iterator[None]:
     """Raise TimeoutError or MemoryError beyond the limits; not while the laboratory starts, whose JVM reserves more."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (psutil.Process().memory_info().data + MOST_BYTES, before[1]))

@@ -85,19 +85,25 @@ def _compare(story: CaseStory, facts: GroupFacts, late: dict[Arm, dict[int, floa
 
 
 def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, int]]:
-    """Yield first deliveries of messages that came in calm and found all before them delivered, and when each was stored."""
+    """
+    Yield first deliveries of messages that came in calm and found all before them delivered, and when each was stored.
+
+    In order, they must also have been finished: a message waits while the one before it is worked on, or is to be repeated.
+    """
     disturbed = [*Membership(story, group).moving(0)]
     disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
     for queue in sorted(story.held or {}):
-        before_ns = 0
-        for each in _firsts(group.by_queue.get(queue, ())):
+        before_ns: float = 0
+        deliveries = group.by_queue.get(queue, ())
+        done_ns = {each.queue_offset: inf if each.end_ns is None else each.end_ns for each in deliveries}
+        for each in _firsts(deliveries):
             stored_ns = None if each.send is None else story.stored_ns.get(each.send)
             is_calm = stored_ns is not None and not any(
                 since_ns - APART_NS <= stored_ns <= until_ns + APART_NS for since_ns, until_ns in disturbed
             )
             if is_calm and stored_ns is not None and before_ns <= stored_ns:
                 yield each, stored_ns
-            before_ns = max(before_ns, each.start_ns)
+            before_ns = max(before_ns, done_ns.get(each.queue_offset, inf) if group.is_orderly else each.start_ns)
 
 
 def _firsts(deliveries: tuple[Delivery, ...]) -> list[Delivery]:
