@@ -244,7 +244,7 @@ def test_rates_leave_both_arms_room(scenario: Scenario) -> None:
     """
     least, longest_s = (
         (10, 240)
-        if scenario.role is ClientRole.CONSUMER and scenario.suites in (("full",), ("reconnections",))
+        if scenario.role is ClientRole.CONSUMER and scenario.suites in (("full",), ("upgrades",))
         else (40, 35)
     )
     assert least <= scenario.workload.rate_per_s <= 200

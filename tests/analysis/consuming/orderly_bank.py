@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from tests.analysis.consuming.bank import Defect
-from tests.analysis.consuming.orderly_group import Message, OrderlyGroup
+from tests.analysis.consuming.bank import MANY_CHANGES, Defect
+from tests.analysis.consuming.orderly_group import RENEWAL_MS, Message, OrderlyGroup
 from tests.analysis.consuming.simulated_group import Fault, Life, Member, Queue, Script, Working
 
 CALM = Script(tries=2)
@@ -139,6 +139,22 @@ class StopsAtAFailure(OrderlyGroup):
             super().suspend(member, work, message)
 
 
+class WaitsForARenewal(OrderlyGroup):
+    """Pulls from a queue that it took after the next renewal of its locks, as up to 4.9.4."""
+
+    def __init__(self, script: Script, arm: int = 0) -> None:
+        super().__init__(script, arm)
+        self._waited: dict[int, Working] = {}
+
+    def pull(self, member: Member, work: Working) -> None:
+        if id(work) in self._waited:
+            super().pull(member, work)
+        else:
+            self._waited[id(work)] = work
+            since_ms = (self.now - member.life.join_ms - 1_000) % RENEWAL_MS
+            self.after(RENEWAL_MS - since_ms, partial(self.pull, member, work))
+
+
 BANK = (
     Defect(GoesPastAFailure, CALM, "delivery-order.overtaken"),
     Defect(GivesUpAFailedMessage, CALM, "delivery-order.overtaken"),
@@ -154,6 +170,7 @@ BANK = (
     Defect(CommitsASuspendedMessage, CALM, "offsets.unfinished-committed"),
     Defect(CountsNoFailures, CALM, "redelivery.without-cause"),
     Defect(StopsAtAFailure, CALM, "delivered.not-yet"),
+    Defect(WaitsForARenewal, MANY_CHANGES, "allocation.late-takeover"),
 )
 
 FAITHFUL = (*dict.fromkeys(defect.script for defect in BANK), COMING_AND_GOING)

@@ -3,6 +3,7 @@ How soon members begin to work on queues that they have taken while messages wai
 
 A round that changes a member's share makes its subscription newer, and brokers refuse its pulls until they have a heartbeat with it. One
 that finds another heartbeat under way is left out, so a member may wait for the next one: rarely, by chance, and with all its queues.
+In order, up to 4.9.4, it also waits for the next renewal of the locks, nearly always.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,10 +43,8 @@ def takeovers(story: CaseStory, group: GroupStory, membership: Membership) -> It
     """
     Yield those of the fed topic that no fault, pause of a process or want of threads delays.
 
-    Members in order wait for locks, so theirs are left out.
+    In order, a member owns a queue once it has the broker's lock.
     """
-    if group.is_orderly:
-        return
     promptly, origin_ns = Promptly(story, group), story.trace.entry.origin_ns or 0
     for tenure in group.tenures:
         life = group.life_of(tenure)

@@ -27,7 +27,7 @@ SUITES = {
         Suite("grpc", "clients behind a proxy, about three minutes"),
         Suite("client", "about four minutes"),
         Suite("consumers", "about nine minutes"),
-        Suite("reconnections", "of consumers, about seven minutes"),
+        Suite("upgrades", "of consumers: what single releases changed, about nine minutes"),
     )
 }
 

@@ -162,12 +162,14 @@ class Windows:
 
     def first_message(self, *, is_refused: bool) -> int:
         """
-        From a member's taking a queue to its first message, without a lock.
+        From a member's taking a queue, in order with its lock, to its first message.
 
-        is_refused: the heartbeat with the newer subscription was left out, so pulls are refused until the next one.
+        is_refused: the heartbeat with the newer subscription was left out, so pulls are refused until the next one. In order, up to
+        4.9.4, the pull also waits for the next renewal of the locks.
         """
-        first_ns = self.rules.first_pull_delay_ms * NS_PER_MS
-        return first_ns + self.heartbeat_ns + self.pull_failure_ns if is_refused else first_ns
+        if is_refused:
+            return self.first_delivery() + self.heartbeat_ns + (LOCK_ASKED_NS if self.is_orderly else 0)
+        return self.rules.first_pull_delay_ms * NS_PER_MS
 
     def lock_of_another(self, *, was_killed: bool = False) -> int:
         """
