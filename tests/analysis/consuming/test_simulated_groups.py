@@ -40,6 +40,7 @@ def test_a_drawn_story_has_no_difference(seed: int) -> None:
 
 
 def test_an_accusation_is_an_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defective group in the place of the faithful one."""
     monkeypatch.setattr(groups, "simulated", partial(simulated, candidate=KeepsALostQueue))
     monkeypatch.setattr(groups, "drawn_script", lambda _: TWO_MEMBERS)
     assert "allocation.two-owners" in (one_trial(0).alarm or "")
@@ -166,4 +167,5 @@ def test_a_hard_story_conforms(script: Script, group: type[SimulatedGroup]) -> N
 
 
 def test_a_second_lost_wake_up_is_no_accident() -> None:
+    """Only one time is left open."""
     assert {signature for signature, _, _ in accusations(CHANGES, SleepsOnTwice)} >= {"allocation.late-round"}

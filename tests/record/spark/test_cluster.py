@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.record.commands import add, check, judge, status
+from rocketdiff.record.conclude import concluding
 from rocketdiff.record.storage.files import RecordPlace
+from rocketdiff.record.storage.store import look
 from rocketdiff.record.work import Here
 from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
@@ -56,7 +58,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     judge(here, Here(), print_line=print)
     assert all_rows(there) == all_rows(here)
     assert check(there, Here()) == []
-    assert dict(status(there).verdicts)["diverges"] == RUNS // 3
+    assert {batch.scope for batch in look(there).of("conclude")} == {concluding().scope}
+    assert dict(status(there).verdicts) == {"conforms": RUNS - RUNS // 3, "diverges": RUNS // 3}
     shipped = list((tmp_path / "cluster").glob("worker-*/work/*/*/rocketdiff-code.zip"))
     # On a busy machine the first worker may be killed before it gets any work.
     assert "worker-1" in {path.relative_to(tmp_path / "cluster").parts[0] for path in shipped}
