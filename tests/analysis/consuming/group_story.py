@@ -325,6 +325,7 @@ class Story:
     stall_ms: int = 0
     membership: tuple[MemberEvent, ...] = ()
     mixed: tuple[int, ...] = ()
+    brokers: tuple[str, ...] = BROKERS
     is_orderly: bool = False
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
@@ -384,7 +385,7 @@ class Story:
             duration_s=self.duration_ms / 1_000,
             plan_digest="",
             checks=self.checks,
-            brokers=BROKERS,
+            brokers=self.brokers,
             status=CaseStatus.COMPLETE,
             clock=ClockAnchor(ORIGIN_NS, WALL_MS),
             origin_ns=ORIGIN_NS,

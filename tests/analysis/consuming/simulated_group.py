@@ -811,6 +811,7 @@ def simulated(
         count=script.count,
         duration_ms=script.fed_until_ms,
         membership=tuple(_events(script)),
+        brokers=script.brokers,
         settings={
             "consume_from_where": "first",
             "max_reconsume_times": script.most,

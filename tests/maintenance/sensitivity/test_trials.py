@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from maintenance.sensitivity import groups
 from maintenance.sensitivity.stories import is_played, scenarios_of
 from maintenance.sensitivity.trials import exit_code, occasions, trials
 from rocketdiff.core.errors import ExitCode
@@ -59,3 +60,22 @@ def test_scenarios_with_other_faults_than_pauses_and_kills_are_left_to_clusters(
     assert all(is_played(one) for one in scenarios_of("quick"))
     left_out = {one.name for one in scenarios_of("full") if not is_played(one)}
     assert left_out >= {"fault-latency/kill-and-restart", "read-only/route-learnt-with-fault-latency"}
+
+
+@pytest.mark.parametrize(
+    ("defect", "found"),
+    [("commits-nothing-after-a-pause", [True]), ("calls-two-at-once-in-order", [True]), ("knows-no-span", [])],
+)
+def test_a_defective_group_is_looked_for_in_scenarios_of_consumers(defect: str, found: list[bool]) -> None:
+    """No scenario that is played reaches the span, and so none gives an occasion to exceed it."""
+    assert [one.found for one in groups.trials("consumers", defect, [1])] == found
+
+
+def test_scenarios_of_consumers_are_played() -> None:
+    """But broadcasting, a member that joins twice, and a name server that stands still."""
+    played = {scenario.name for scenario, _ in groups.scripts_of("consumers")}
+    assert {scenario.name for scenario in groups.scenarios_of("consumers")} - played == {
+        "backlog/stopped-group",
+        "broadcast/two-members",
+        "consuming/name-server-paused",
+    }

@@ -1,0 +1,157 @@
+"""Trials of defective groups of consumers in a suite, whose scenarios are played by the simulated groups of the tests."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.core.tables.topology import TOPOLOGIES
+from rocketdiff.scenario import Scenario, load_all, select
+from rocketdiff.verdict.defects_found import DefectTrial
+from tests.analysis.consuming import bank, orderly_bank
+from tests.analysis.consuming.group_story import Group, Story
+from tests.analysis.consuming.orderly_group import OrderlyGroup, in_order
+from tests.analysis.consuming.simulated_group import NEVER, Fault, Life, Script, SimulatedGroup, simulated
+
+BANK: Mapping[str, type[SimulatedGroup]] = {
+    re.sub("(?<!^)(?=[A-Z])", "-", each.group.__name__).lower()
+    + ("-in-order" if own is orderly_bank.BANK else ""): each.group
+    for own in (bank.BANK, orderly_bank.BANK)
+    for each in own
+}
+
+BEFORE_MS = 12_000
+"""From the joins of the first members to the first message."""
+
+_FAULTS = (FaultKind.PAUSE, FaultKind.KILL)
+
+
+@cache
+def scenarios_of(suite: str) -> tuple[Scenario, ...]:
+    return tuple(one for one in select(load_all(), suite) if one.role is ClientRole.CONSUMER)
+
+
+@cache
+def scripts_of(suite: str) -> tuple[tuple[Scenario, Script], ...]:
+    """Return the suite's scenarios that can be played, the short ones first."""
+    played = ((one, script) for one in scenarios_of(suite) if (script := script_of(one)) is not None)
+    return tuple(sorted(played, key=lambda each: each[1].count))
+
+
+def script_of(scenario: Scenario) -> Script | None:
+    """
+    Return the script of a scenario; None for broadcasting, a member that joins twice, and faults of other servers.
+
+    A simulated broker has one queue, so without faults each queue stands for a broker. Of the rules of the listener, the one that
+    fails most often is played.
+    """
+    plan = scenario.group
+    assert plan is not None
+    joins = Counter(event.member for event in plan.membership if event.change is MemberChange.JOIN)
+    joins.update(range(plan.members))
+    faults = scenario.faults
+    if plan.model is MessageModel.BROADCASTING or max(joins.values(), default=0) > 1:
+        return None
+    if any(fault.kind not in _FAULTS or fault.for_s is None for fault in faults):
+        return None
+    brokers = TOPOLOGIES[scenario.topology].broker_names
+    if not faults:
+        brokers = tuple(f"broker-{'abcdefghij'[place]}" for place in range(len(brokers) * scenario.queues_per_broker))
+    failing = max(
+        (rule for rule in plan.rules if rule.outcome is not ListenerOutcome.SUCCESS),
+        key=lambda rule: (rule.tries, -rule.every),
+        default=None,
+    )
+    slow = next((rule for rule in plan.rules if rule.work_ms), None)
+    settings = plan.settings
+    return Script(
+        brokers=brokers,
+        count=scenario.sends,
+        every_ms=round(1_000 / scenario.workload.rate_per_s),
+        lives=tuple(_life(scenario, member) for member in range(plan.processes)),
+        faults=tuple(
+            Fault(
+                brokers.index(each.node),
+                round(each.at_s * 1_000),
+                round((each.for_s or 0) * 1_000),
+                is_kill=each.kind is FaultKind.KILL,
+            )
+            for each in faults
+        ),
+        fails_every=NEVER if failing is None else failing.every,
+        tries=1 if failing is None else failing.tries,
+        delay_level=1 if failing is None else failing.delay_level,
+        most=int(settings.get("max_reconsume_times", 16)),
+        work_ms=max(1, plan.work_ms),
+        drain_ms=28_000,
+        threshold=int(settings.get("pull_threshold_for_queue", 1_000)),
+        batch=int(settings.get("pull_batch_size", 32)),
+        slow_every=NEVER if slow is None else slow.every,
+    )
+
+
+def _life(scenario: Scenario, member: int) -> Life:
+    assert scenario.group is not None
+    own = [event for event in scenario.group.membership if event.member == member]
+    joined = next((event for event in own if event.change is MemberChange.JOIN), None)
+    ended = next((event for event in own if event.change in (MemberChange.LEAVE, MemberChange.KILL)), None)
+    pauses = [event for event in own if event.change is MemberChange.PAUSE]
+    return Life(
+        member,
+        -BEFORE_MS + 100 * member if joined is None else round(joined.at_s * 1_000),
+        None if ended is None else round(ended.at_s * 1_000),
+        is_killed=ended is not None and ended.change is MemberChange.KILL,
+        pauses=tuple((round(each.at_s * 1_000), round((each.for_s or 0) * 1_000)) for each in pauses),
+    )
+
+
+def trials(suite: str, name: str, seeds: Sequence[int]) -> Iterator[DefectTrial]:
+    """Yield the trials of one defect, if it changes anything in the scenarios of its kind of listener."""
+    for seed in seeds:
+        changed, is_found = 0, False
+        for scenario, script in scripts_of(suite):
+            if not is_found and _is_orderly(scenario) == is_orderly(BANK[name]):
+                story = story_of(scenario, script, BANK[name], seed)
+                own = occasions(story, story_of(scenario, script, None, seed))
+                changed += own
+                is_found = own > 0 and story.judge().judgement.exit_code is ExitCode.DIVERGES
+        if changed:
+            yield DefectTrial(suite, name, seed, is_found, changed)
+
+
+def story_of(scenario: Scenario, script: Script, defect: type[SimulatedGroup] | None, seed: int) -> Story:
+    """Return the case with a defective candidate, or with a faithful one, asked what the scenario asks."""
+    script = replace(script, seed=seed)
+    if _is_orderly(scenario):
+        assert defect is None or issubclass(defect, OrderlyGroup)
+        story = in_order(script, defect or OrderlyGroup)
+    else:
+        story = simulated(script, defect or SimulatedGroup)
+    story.checks = scenario.checks
+    return story
+
+
+def occasions(story: Story, twin: Story) -> int:
+    """Return how many rows of the candidate a defect changes; its twin draws the same random numbers up to the first one."""
+    return sum(map(_differing, _tables(story.candidate), _tables(twin.candidate)))
+
+
+def _tables(group: Group) -> tuple[list[dict[str, object]], ...]:
+    return group.calls, group.deliveries, group.offsets, group.owned, group.allocations, group.committed, group.returned
+
+
+def _differing(own: list[dict[str, object]], other: list[dict[str, object]]) -> int:
+    return sum(one != two for one, two in zip(own, other, strict=False)) + abs(len(own) - len(other))
+
+
+def is_orderly(group: type[SimulatedGroup]) -> bool:
+    return issubclass(group, OrderlyGroup)
+
+
+def _is_orderly(scenario: Scenario) -> bool:
+    return scenario.group is not None and scenario.group.listener is ListenerKind.ORDERLY
