@@ -36,7 +36,7 @@ Queue = tuple[str, str]
 
 HOLD_MS, LOCAL_RETRY_MS, SEND_BACK_MS = 5_000, 5_000, 5_000
 FIRST_PULL_MS = 500
-ROUND_MS = 20_000
+ROUND_MS, ASKED_MS = 20_000, 3_000
 FLUSH_MS = 5_000
 FLOW_CONTROL_MS = 50
 NEVER = 10**9
@@ -398,8 +398,11 @@ class SimulatedGroup:
         if not member.is_there or self.is_asleep(member, partial(self.round, member)):
             return
         asked = self.random.choice(self.script.brokers)
-        if self.script.is_down(asked, self.now) is not None:
-            self.after(3_000 + 20_000, partial(self.round, member))
+        fault = self.script.is_down(asked, self.now)
+        if fault is not None:
+            is_answered = not fault.is_kill and fault.heal_ms - self.now < ASKED_MS
+            at_ms = fault.heal_ms + self.random.uniform(0, 50) if is_answered else self.now + ASKED_MS + ROUND_MS
+            self.at(at_ms, partial(self.round, member))
             return
         if not self.registered[asked]:
             return  # the broker knows no such group, and there are no ids to divide among

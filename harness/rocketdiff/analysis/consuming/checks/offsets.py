@@ -86,8 +86,11 @@ def _observe_sent(facts: GroupFacts, group: GroupStory, known: QueueOffsets, sen
             )
             return
     for commit in sorted((*sent, *_remembered(known)), key=lambda each: each.by_ns):
-        own = known.of_member(commit.member or 0, commit.by_ns + LOOK_NS + NS_PER_S)
-        if own is not None and commit.value > (most := own[1].most_at(commit.by_ns)):
+        # A member that takes the queue again at once may still commit what it remembers of its work before.
+        instants = (commit.by_ns, commit.by_ns + LOOK_NS + NS_PER_S)
+        begun = [found for at_ns in instants if (found := known.of_member(commit.member or 0, at_ns)) is not None]
+        most = max((progress.most_at(commit.by_ns) for _, progress in begun), default=commit.value)
+        if commit.value > most:
             _note_unfinished(facts, group, commit, most)
             return
 
