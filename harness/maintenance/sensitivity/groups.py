@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel
+from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, MemberChange, MessageModel
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
@@ -62,37 +62,38 @@ def script_of(scenario: Scenario) -> Script | None:
     brokers = TOPOLOGIES[scenario.topology].broker_names
     if not faults:
         brokers = tuple(f"broker-{'abcdefghij'[place]}" for place in range(len(brokers) * scenario.queues_per_broker))
+    script = Script(
+        brokers=brokers,
+        count=scenario.sends,
+        every_ms=round(1_000 / scenario.workload.rate_per_s),
+        lives=tuple(_life(scenario, member) for member in range(plan.processes)),
+        faults=tuple(_fault(each, brokers) for each in faults),
+        most=int(plan.settings.get("max_reconsume_times", 16)),
+        drain_ms=28_000,
+        threshold=int(plan.settings.get("pull_threshold_for_queue", 1_000)),
+        batch=int(plan.settings.get("pull_batch_size", 32)),
+    )
+    return _with_listener(script, plan)
+
+
+def _fault(fault: FaultSpec, brokers: Sequence[str]) -> Fault:
+    at_ms, for_ms = (round((each or 0) * 1_000) for each in (fault.at_s, fault.for_s))
+    return Fault(brokers.index(fault.node), at_ms, for_ms, is_kill=fault.kind is FaultKind.KILL)
+
+
+def _with_listener(script: Script, plan: GroupPlan) -> Script:
     failing = max(
         (rule for rule in plan.rules if rule.outcome is not ListenerOutcome.SUCCESS),
         key=lambda rule: (rule.tries, -rule.every),
         default=None,
     )
     slow = next((rule for rule in plan.rules if rule.work_ms), None)
-    settings = plan.settings
-    return Script(
-        brokers=brokers,
-        count=scenario.sends,
-        every_ms=round(1_000 / scenario.workload.rate_per_s),
-        lives=tuple(_life(scenario, member) for member in range(plan.processes)),
-        faults=tuple(
-            Fault(
-                brokers.index(each.node),
-                round(each.at_s * 1_000),
-                round((each.for_s or 0) * 1_000),
-                is_kill=each.kind is FaultKind.KILL,
-            )
-            for each in faults
-        ),
-        fails_every=NEVER if failing is None else failing.every,
-        tries=1 if failing is None else failing.tries,
-        delay_level=1 if failing is None else failing.delay_level,
-        most=int(settings.get("max_reconsume_times", 16)),
-        work_ms=max(1, plan.work_ms),
-        drain_ms=28_000,
-        threshold=int(settings.get("pull_threshold_for_queue", 1_000)),
-        batch=int(settings.get("pull_batch_size", 32)),
-        slow_every=NEVER if slow is None else slow.every,
-    )
+    script = replace(script, work_ms=max(1, plan.work_ms), fails_every=NEVER)
+    if slow is not None:
+        script = replace(script, slow_every=slow.every)
+    if failing is None:
+        return script
+    return replace(script, fails_every=failing.every, tries=failing.tries, delay_level=failing.delay_level)
 
 
 def _life(scenario: Scenario, member: int) -> Life:
