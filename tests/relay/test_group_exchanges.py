@@ -1,6 +1,7 @@
 """A member's requests about its group with their answers, from records by hand."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.consuming.watched import WireEvent, WireExchange
 from rocketdiff.relay.remoting.consuming import GroupFrame
-from rocketdiff.relay.remoting.group_exchanges import group_exchanges_of
-from rocketdiff.relay.remoting.record import Closed, Passed, WireRecord
+from rocketdiff.relay.remoting.group_exchanges import GroupReader, group_exchanges_of
+from rocketdiff.relay.remoting.record import Closed, Passed, WireRecord, WireTail, encode_wire
 
 MEMBER = Member(Arm.CANDIDATE, 1)
 GROUP = GroupFrame(("g",))
@@ -87,3 +88,25 @@ def test_a_connection_that_ended_answers_no_more() -> None:
         (WireEvent.QUERY, "broker-a", "broker-a", None, 1),
         (WireEvent.END, "broker-a-slave-1", "broker-a", None, 4),
     ]
+
+
+def test_requests_without_an_answer_are_under_way() -> None:
+    """Until their answer comes or their connection ends; records are taken as they come."""
+    reader = GroupReader(MEMBER, "g", frozenset(("T",)))
+    seen = []
+    for record in (asked(11, 1, PULL, topic="T"), asked(11, 2, PULL, opaque=8, topic="T"), answered(3, ANSWER), Closed(1, "broker-a", 4, "client")):  # fmt: skip
+        reader.take(record)
+        seen.append(reader.under_way)
+    assert seen == [{0}, {0, 1}, {1}, set()]
+
+
+def test_a_journal_is_read_while_it_is_written(tmp_path: Path) -> None:
+    """Each look has the lines that were completed since the last one."""
+    file = tmp_path / "wire.ndjson"
+    tail, (first, second) = WireTail(file), map(encode_wire, (asked(11, 1, PULL), answered(3, ANSWER)))
+    assert tail.read() == []
+    file.write_bytes(first + second[:20])
+    assert tail.read() == [asked(11, 1, PULL)]
+    assert tail.read() == []
+    file.write_bytes(first + second)
+    assert tail.read() == [answered(3, ANSWER)]

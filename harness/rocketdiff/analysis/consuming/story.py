@@ -1,13 +1,13 @@
 """
 What happened in one case, from its sealed tables: what was stored, and each group's deliveries, tenures and offsets.
 
-A tenure is the time for which a member works on a queue. It begins and ends where ``owned`` says, and its first offset is the
-one that the member asked for or was told when it began.
+A tenure is the time for which a member works on a queue. It begins and ends where ``owned`` says, or for a member that reports none
+where its relay does, and its first offset is the one that the member asked for or was told when it began.
 """
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
+from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
@@ -206,7 +207,7 @@ class Life:
     """
     One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed.
 
-    joined_ns, left_ns: when the calls to start and to shut down returned. client_id: None if it was not reported.
+    joined_ns, left_ns: when the calls to start and to shut down returned. client_id: None if it was neither reported nor seen.
     """
 
     member: int
@@ -239,7 +240,8 @@ class GroupStory:
     One arm's group. No slots, because its views are cached.
 
     fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
-    asked last without an answer. rounds, listings: by time.
+    asked last without an answer. rounds, listings: by time. silent: members whose work on queues is known from the wire alone: when it
+    ended in the client is not.
     """
 
     arm: Arm
@@ -257,6 +259,7 @@ class GroupStory:
     rounds: tuple[Round, ...] = ()
     listings: tuple[Listing, ...] = ()
     topics: GroupTopics = NO_TOPICS
+    silent: frozenset[int] = frozenset()
 
     @cached_property
     def readers(self) -> tuple["GroupStory", ...]:
@@ -419,11 +422,15 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     polls = list(_rows(trace.table(TableName.COMMITTED, arm)))
     members = list(_rows(trace.table(TableName.MEMBERS, arm)))
-    lives = tuple(map(_life, members))
+    table = trace.tables.get((TableName.WIRE, arm))
+    wire: list[Mapping[str, Any]] = [] if table is None else list(_rows(table))
+    registered = ids_on_the_wire(wire)
+    lives = tuple(_life(row, registered) for row in members)
     events: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OFFSETS, arm)))
-    reporting = {row["member"] for row in events}
-    wire = trace.tables.get((TableName.WIRE, arm))
-    events += [] if wire is None else offsets_on_the_wire(list(_rows(wire)), members, reporting)
+    owned: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OWNED, arm)))
+    reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
+    events += offsets_on_the_wire(wire, members, reporting)
+    owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
     entry, own = trace.entry, trace.entry.groups.get(arm)
     is_orderly = own is not None and own.is_orderly
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
@@ -435,7 +442,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         arm,
         lives,
         deliveries,
-        tuple(_tenures(_rows(trace.table(TableName.OWNED, arm)), events, lives, is_orderly=is_orderly)),
+        tuple(_tenures(owned, events, lives, is_orderly=is_orderly)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None if returned is None else tuple(map(_copy, _rows(returned))),
         last_ns,
@@ -449,6 +456,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         tuple(sorted(map(_round, _rows(trace.table(TableName.ALLOCATIONS, arm))), key=lambda each: each.at_ns)),
         tuple(sorted(map(_listing, _rows(trace.table(TableName.LISTED, arm))), key=lambda each: each.asked_ns)),
         GroupTopics("" if own is None else own.name, entry.topics.get(arm, "")),
+        pulling_members(wire) - owning,
     )
 
 
@@ -551,7 +559,7 @@ def _instant(event: tuple[int, OffsetEvent, int]) -> int:
 
 
 def _tenures(
-    owned: Iterable[dict[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, is_orderly: bool
+    owned: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, is_orderly: bool
 ) -> Iterator[Tenure]:
     """Yield tenures as the sets of owned queues change."""
     rows = [row for row in events if row["value"] is not None]
@@ -622,7 +630,10 @@ def _copy(row: dict[str, Any]) -> ReturnedCopy:
     )
 
 
-def _life(row: dict[str, Any]) -> Life:
+def _life(row: dict[str, Any], registered: Mapping[int, Sequence[tuple[int, str]]]) -> Life:
+    """registered: by member, when and with which ids it did so; a client may not report its own."""
+    since_ns = row["join_start_ns"]
+    own = (one for at_ns, one in registered.get(row["member"], ()) if since_ns is not None and at_ns >= since_ns)
     return Life(
         row["member"],
         row["incarnation"],
@@ -633,7 +644,7 @@ def _life(row: dict[str, Any]) -> Life:
         row.get("killed_ns"),
         row["join_end_ns"],
         row["leave_end_ns"],
-        row["client_id"],
+        next(own, None) if row["client_id"] is None else row["client_id"],
         row["subject"],
         tuple(Pause(each["from_ns"], each["until_ns"]) for each in row.get("pauses") or ()),
     )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 
 _MEMBER = re.compile(r"-m(\d+)(?:-warm)?$")
 
@@ -33,6 +34,17 @@ class Allocation(StrEnum):
     CIRCLE = "circle"
     HASH = "hash"
     NEARBY = "nearby"
+
+
+STRATEGY_NAMES: Mapping[Allocation, str] = MappingProxyType(
+    {
+        Allocation.AVG: "AVG",
+        Allocation.CIRCLE: "AVG_BY_CIRCLE",
+        Allocation.HASH: "CONSISTENT_HASH",
+        Allocation.NEARBY: "MACHINE_ROOM_NEARBY-AVG",
+    }
+)
+"""What each strategy calls itself (AllocateMessageQueueStrategy#getName)."""
 
 
 def room_of_broker(name: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from rocketdiff.core.records.consuming import ALLOCATIONS, OFFSETS, OWNED, Allocated, Joined, OffsetSeen, Owned
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.plan import PlannedSend
@@ -28,7 +29,7 @@ from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketdiff.subjects.kinds.toy import NEWEST_READ
+from rocketdiff.subjects.kinds.toy import HOOKLESS, NEWEST_READ
 from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefect, reported, strikes
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape, Tape
@@ -329,6 +330,11 @@ def without_attempts(record: Record) -> Reported:
     return (replace(record, route=0, route_after=0) if isinstance(record, Send) else record,)
 
 
+def without_id(record: Record) -> Record:
+    """Name no client id, like a client that does not show it."""
+    return replace(record, client_id=None) if isinstance(record, Joined) else record
+
+
 def misreporting(defect: ReportedDefect) -> Speech:
     """Report records with this defect applied."""
     return lambda record: () if (otherwise := reported(defect, record)) is None else (otherwise,)
@@ -380,6 +386,9 @@ CLAIMS: dict[str, tuple[str, ...]] = {
 }
 """Capabilities of toys that do not claim all of the reference's."""
 
+HOOKS = frozenset({ALLOCATIONS, OWNED, OFFSETS})
+"""Capabilities that a member needs hooks for."""
+
 
 def main() -> None:
     """Run until the command stop or the end of stdin."""
@@ -389,7 +398,14 @@ def main() -> None:
     writer = RecordWriter(own_stdout())
     if defect in CONSUMER_TOYS:
         member = as_consumer(_RELEASE, CONSUMER_TOYS[defect])
-        run_subject(SubjectId(_CLIENT, defect), member_capabilities(_RELEASE), member, writer, writer.put)
+        is_hookless = defect.startswith(HOOKLESS)
+        own = tuple(claim for claim in member_capabilities(_RELEASE) if not is_hookless or claim not in HOOKS)
+
+        def report(record: Record) -> None:
+            if not (is_hookless and isinstance(record, Allocated | Owned | OffsetSeen)):
+                writer.put(without_id(record) if is_hookless else record)
+
+        run_subject(SubjectId(_CLIENT, defect), own, member, writer, report)
     make_client, speech = BEHAVIOURS[defect]
     claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
 

@@ -8,7 +8,7 @@ its connection had ended, leaves the request without an answer. Requests about o
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.arm import Member
 from rocketdiff.core.consuming.watched import WireEvent, WireExchange
 from rocketdiff.core.tables.topology import master_of
 from rocketdiff.relay.remoting.consuming import LOCK_BATCH_MQ, PULLS, UNLOCK_BATCH_MQ, GroupFrame
@@ -37,30 +37,39 @@ def group_exchanges_of(
     records: Iterable[WireRecord], member: Member, group: str, topics: frozenset[str]
 ) -> list[WireExchange]:
     """Return the requests of a member's group, or about its topics, and the ends of its connections, in the order of arrival."""
-    assert member.arm is not None, "the feeder is in no group"
-    reader = _Reader(member.arm, member.number or 0, group, topics)
+    reader = GroupReader(member, group, topics)
     for record in records:
-        match record:
-            case Passed(response=False, code=code) if code in _EVENTS:
-                reader.ask(record)
-            case Passed(to="client", response=True) if record.has_arrived:
-                reader.answer(record)
-            case Closed():
-                reader.end(record)
-            case _:
-                pass
+        reader.take(record)
     return reader.found
 
 
-class _Reader:
-    """found: the exchanges so far. Pending requests are indices of them, by connection and number."""
+class GroupReader:
+    """Takes the records of a relay one by one. found: the exchanges so far, those that are under way included."""
 
-    def __init__(self, arm: Arm, member: int, group: str, topics: frozenset[str]) -> None:
+    def __init__(self, member: Member, group: str, topics: frozenset[str]) -> None:
+        assert member.arm is not None, "the feeder is in no group"
         self.found: list[WireExchange] = []
-        self._arm, self._member, self._group, self._topics = arm, member, group, topics
+        self._arm, self._member, self._group, self._topics = member.arm, member.number or 0, group, topics
+        # Pending requests are indices of what was found, by connection and number.
         self._pending: dict[tuple[int, int], list[int]] = {}
 
-    def ask(self, record: Passed) -> None:
+    @property
+    def under_way(self) -> frozenset[int]:
+        """The numbers of the requests whose answer may still come."""
+        return frozenset(number for numbers in self._pending.values() for number in numbers)
+
+    def take(self, record: WireRecord) -> None:
+        match record:
+            case Passed(response=False, code=code) if code in _EVENTS:
+                self._ask(record)
+            case Passed(to="client", response=True) if record.has_arrived:
+                self._answer(record)
+            case Closed():
+                self._end(record)
+            case _:
+                pass
+
+    def _ask(self, record: Passed) -> None:
         said = record.group or NOTHING
         if self._group not in said.groups if said.groups else record.topic not in self._topics:
             return
@@ -85,7 +94,7 @@ class _Reader:
         if record.to == "server":
             self._pending[record.connection, record.opaque] = list(range(first, len(self.found)))
 
-    def answer(self, record: Passed) -> None:
+    def _answer(self, record: Passed) -> None:
         said = record.group or NOTHING
         for index in self._pending.pop((record.connection, record.opaque), ()):
             asked = replace(self.found[index], answered_ns=record.let_go_ns, code=record.code)
@@ -107,7 +116,7 @@ class _Reader:
                 asked = replace(asked, offset=said.offset)
             self.found[index] = asked
 
-    def end(self, record: Closed) -> None:
+    def _end(self, record: Closed) -> None:
         """No answer comes any more."""
         for key in [key for key in self._pending if key[0] == record.connection]:
             del self._pending[key]

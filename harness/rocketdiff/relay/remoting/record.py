@@ -194,6 +194,24 @@ def read_wire(file: Path) -> Iterator[WireRecord]:
                 yield decode_wire(line)
 
 
+class WireTail:
+    """A journal that is still written; each ``read`` returns the records of the lines that were completed since the last one."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read_bytes = 0
+
+    def read(self) -> list[WireRecord]:
+        """Return the new records; none while the file is missing."""
+        if not self._file.exists():
+            return []
+        with open_regular(self._file) as lines:
+            lines.seek(self._read_bytes)
+            whole, _, _ = lines.read().rpartition(b"\n")
+        self._read_bytes += len(whole) + bool(whole)
+        return [decode_wire(line) for line in whole.splitlines()]
+
+
 class WireJournal:
     """
     An append-only file of records; used only by the event loop that forwards frames.

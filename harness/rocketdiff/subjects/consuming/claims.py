@@ -4,17 +4,13 @@ from collections.abc import Collection
 
 from rocketdiff.core.consuming.plan import GroupPlan
 from rocketdiff.core.demand import GroupDemand
-from rocketdiff.core.records.consuming import ALLOCATIONS, OWNED
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.tables.roles import ClientRole
-
-PROVES_SETTLED = (ALLOCATIONS, OWNED)
-"""Without these records no group is proven to be settled, and a client without hooks would be accused of it."""
 
 
 def unclaimed_of_group(capabilities: Collection[str], demand: GroupDemand) -> tuple[str, ...]:
     """Return what a member needs and the capabilities lack, in order."""
-    return tuple(word for word in (*demand.capabilities, *PROVES_SETTLED) if word not in capabilities)
+    return tuple(word for word in demand.capabilities if word not in capabilities)
 
 
 def why_not_claimed(plan: GroupPlan, hello: Hello) -> str:

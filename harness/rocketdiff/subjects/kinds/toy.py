@@ -64,8 +64,15 @@ MEMBER_DEFECTS = {
     "ignores-max-retries": "has a failed message come back sixteen times, whatever is set",
     "skips-the-dead-letters": "acknowledges a message that has failed as often as it may",
     "jumps-to-the-end": "begins at the end of a queue whose offset is committed",
+    "hookless-member": "none at all, as a member that reports its calls only",
+    "hookless-loses": "as loses, and reports its calls only",
+    "hookless-leaves-a-queue": "takes its share without the last queue, and reports its calls only",
+    "hookless-pulls-in-a-loop": "as pulls-in-a-loop, and reports its calls only",
 }
 """Of toys that consume."""
+
+HOOKLESS = "hookless-"
+"""Prefix of those that report no allocations, owned queues or offsets: their relays show these."""
 
 
 def toy_program(subject: SubjectId) -> "ToyProgram":

@@ -4,7 +4,8 @@ Does each member take its share of the queues, and does each queue have one owne
 A member's share follows from the queues and ids that it says it had (``oracle.consumer.shares``); those must be the topic's queues and
 ids that some broker may have listed (``membership``). Where nothing has changed for longer than the windows of
 ``oracle.consumer.windows``, each queue has the owner that the rules give it, and every member has made its round. A member that takes a
-queue in which messages wait soon begins to work on it. What a client does not report is left open.
+queue in which messages wait soon begins to work on it. What a client does not report is left open: relays show when a member begins to
+work on a queue, not when it has given it up.
 """
 
 from collections import Counter
@@ -60,11 +61,12 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         owners = Owners(story, group, membership)
         settled = owners.settled
         # Locks alone may leave the owners open for a whole case (40 s up to 4.9.8); delivery-order asks for two of them anyway.
-        unsettled = 0 if settled or group.is_orderly else len(owners.topics)
+        unsettled = len(owners.topics) * (bool(group.silent) or not (settled or group.is_orderly))
         facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.rounds) + len(owners.topics))
         facts.count(NAME, str(group.arm), "", UNDECIDED, n=check.undecided + unsettled)
         facts.count(NAME, str(group.arm), "", MOVED, n=owners.moved())
-        _observe_owners(facts, group, owners)
+        if not group.silent:
+            _observe_owners(facts, group, owners)
         _observe_rounds(facts, group, owners, membership)
         _observe_idle(facts, group, owners)
         taken[group.arm] = list(takeovers(story, group, membership))
@@ -199,6 +201,8 @@ def _observe_rounds(facts: GroupFacts, group: GroupStory, owners: Owners, member
     if not group.rounds:
         return
     for life, last, (since_ns, until_ns) in owners.late():
+        if life.member in group.silent:
+            continue
         living = [each.client_id or "" for each in membership.living_at(since_ns)]
         seen = "none at all" if last is None else f"its last one had {members_in_words(group, last.ids)}"
         facts.differ(

@@ -145,6 +145,8 @@ def _observe_hand_over(
         return
     if life.killed_ns is not None and group.killed_in(former) is not None:
         least_ns = windows.lock_of_a_killed_member() - MARGIN_NS
+        if life.member in group.silent:  # it may have given the queue up before
+            return
         if 0 <= first.start_ns - life.killed_ns < least_ns:
             expected = f"{queue} locked for member {former.member} for {least_ns / NS_PER_S:.0f} s after its death"
             observed = f"member {later.member} consumes it after {(first.start_ns - life.killed_ns) / NS_PER_S:.1f} s"

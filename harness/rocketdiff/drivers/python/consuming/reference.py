@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from rocketdiff.core.consuming.plan import (
+    STRATEGY_NAMES,
     Allocation,
     ListenerKind,
     ListenerOutcome,
@@ -36,13 +37,6 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
-
-_NAMES = {
-    Allocation.AVG: "AVG",
-    Allocation.CIRCLE: "AVG_BY_CIRCLE",
-    Allocation.HASH: "CONSISTENT_HASH",
-    Allocation.NEARBY: "MACHINE_ROOM_NEARBY-AVG",
-}
 
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 
@@ -75,7 +69,7 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     values = {name: value for name, value in named.items() if name in known}
     values |= {} if threads is None else {"consume_thread_nums": threads}
     values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
-    values |= {"allocation": _NAMES[setup.strategy], "instance_name": setup.instance}
+    values |= {"allocation": STRATEGY_NAMES[setup.strategy], "instance_name": setup.instance}
     values |= {"message_model": rules.MessageModel[setup.model.name], "local_offset_store_dir": Path(gettempdir())}
     if setup.strategy is Allocation.NEARBY:
         values["strategy"] = nearby(averagely, lambda queue: room_of_broker(queue.broker), room_of_member)

@@ -94,6 +94,17 @@ def takes_a_wrong_share(consumer: PushConsumer) -> None:
     rebalancing.strategy = of_the_next
 
 
+def leaves_a_queue(consumer: PushConsumer) -> None:
+    """Take the share without its last queue, which then is nobody's."""
+    rebalancing = consumer.parts.rebalancing
+    strategy = rebalancing.strategy
+
+    def without_the_last(topic: str, queues: Sequence[Queue], ids: Sequence[str], own: str) -> tuple[Queue, ...]:
+        return strategy(topic, queues, ids, own)[:-1]
+
+    rebalancing.strategy = without_the_last
+
+
 def keeps_a_lost_queue(consumer: PushConsumer) -> None:
     """Allocate rightly, but go on with one queue of a topic after it belongs to another member."""
     rebalancing, memory = consumer.parts.rebalancing, consumer.parts.memory
@@ -247,6 +258,10 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "ignores-max-retries": ignores_max_retries,
         "skips-the-dead-letters": skips_the_dead_letters,
         "jumps-to-the-end": jumps_to_the_end,
+        "hookless-member": honest,
+        "hookless-loses": loses,
+        "hookless-leaves-a-queue": leaves_a_queue,
+        "hookless-pulls-in-a-loop": pulls_in_a_loop,
     }
 )
 """By the names of ``subjects.kinds.toy``."""

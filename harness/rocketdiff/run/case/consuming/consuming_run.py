@@ -38,6 +38,7 @@ from rocketdiff.run.case.consuming.joining import Joining
 from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.read_back import returned_rows
+from rocketdiff.run.case.consuming.wire_view import WireView
 from rocketdiff.run.case.consuming.wire_witness import wire_report_of
 from rocketdiff.run.case.role_run import NotClaimed
 from rocketdiff.run.case.sending.guards import median_lateness_ns
@@ -55,7 +56,10 @@ WARM_MESSAGES = 8
 LEAVES_APART_S = 1.0
 """The rest of the group takes over before the next member leaves."""
 
-PROVEN_BY_ITSELF = {ALLOCATIONS, OWNED, OFFSETS}
+PROVES_SETTLED = {ALLOCATIONS, OWNED}
+"""What a member reports of its work; without one of them its relay shows whether its group is settled."""
+
+PROVEN_BY_ITSELF = PROVES_SETTLED | {OFFSETS}
 """What a relay before the members has to show of a client that does not report it."""
 
 _LOOK_S = 0.1
@@ -106,11 +110,15 @@ class ConsumingRun:
                 raise NotClaimed(reason)
 
     def silent_members(self) -> Collection[Member]:
+        return self._without(PROVEN_BY_ITSELF)
+
+    def _without(self, claims: Collection[str]) -> list[Member]:
+        """Return the members whose hello does not claim all of these."""
         hellos = {member: subject.transcript.hello for member, subject in self._run.programs.items()}
         return [
             member
             for member, hello in hellos.items()
-            if member is not FEEDER and hello is not None and not set(hello.capabilities) >= PROVEN_BY_ITSELF
+            if member is not FEEDER and hello is not None and not set(hello.capabilities) >= set(claims)
         ]
 
     def prepare(self) -> None:
@@ -138,7 +146,12 @@ class ConsumingRun:
         for arm in Arm:
             subjects = {member.number or 0: run.programs[member] for member in talks if member.arm is arm}
             own = {member.number or 0: talk for member, talk in talks.items() if member.arm is arm}
-            self._groups[arm] = GroupRun(arm, subjects, own, journal)
+            views = {
+                member.number or 0: WireView(member, names.groups[arm], run.relays)
+                for member in self._without(PROVES_SETTLED)
+                if member.arm is arm
+            }
+            self._groups[arm] = GroupRun(arm, subjects, own, journal, views)
         self._watch = run.stack.enter_context(GroupWatch(run.cluster, names, run.directory))
         joining = Joining(run, names, self._groups, self._watch, self._limits)
         self._settled_s = joining.settled_s

@@ -1,6 +1,7 @@
 """The group of one arm while a case runs: its member processes, the orders to them, and what they have said."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -10,7 +11,9 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.plan import MemberChange
 from rocketdiff.core.consuming.watched import OrderedMember
 from rocketdiff.core.records.consuming import (
+    ALLOCATIONS,
     FAILED,
+    OWNED,
     Allocated,
     Consumed,
     DeliveredMessage,
@@ -19,8 +22,10 @@ from rocketdiff.core.records.consuming import (
     Owned,
     Received,
 )
+from rocketdiff.core.records.field_types import TopicQueue
 from rocketdiff.run.case.consuming.interruption import Interruption
 from rocketdiff.run.case.consuming.settling import LivingMember
+from rocketdiff.run.case.consuming.wire_view import WireView
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.subject_process import SubjectProcess
 from rocketdiff.traces.recorder import Recorder
@@ -29,13 +34,23 @@ Reported = TypeVar("Reported", Allocated, Consumed, Joined, Left, Owned, Receive
 
 
 class GroupRun:
-    """The members of one arm by number. journal: of orders, for one thread at a time; orders: those that it has."""
+    """
+    The members of one arm by number. journal: of orders, for one thread at a time; orders: those that it has.
+
+    views: of the members that do not report what they work on.
+    """
 
     def __init__(
-        self, arm: Arm, subjects: Mapping[int, SubjectProcess], talks: Mapping[int, ConsumingTalk], journal: Recorder
+        self,
+        arm: Arm,
+        subjects: Mapping[int, SubjectProcess],
+        talks: Mapping[int, ConsumingTalk],
+        journal: Recorder,
+        views: Mapping[int, WireView] | None = None,
     ) -> None:
         self.arm = arm
         self._subjects, self._talks, self._journal = subjects, talks, journal
+        self._views = views or {}
         self._joins: dict[int, int] = {}
         self._stops: dict[int, list[tuple[int, int | None]]] = {}
         self.orders: list[OrderedMember] = []
@@ -101,19 +116,37 @@ class GroupRun:
 
     @property
     def living(self) -> tuple[LivingMember, ...]:
-        """Members that have joined without error and were not ordered to leave."""
+        """Members that have joined without error, whose id is known, and that were not ordered to leave."""
         return tuple(self._living())
 
     def _living(self) -> Iterable[LivingMember]:
         for number, talk in self._talks.items():
             joined = talk.joined
-            if joined is None or joined.error is not None or joined.client_id is None or talk.has_left:
+            if joined is None or joined.error is not None or talk.has_left:
                 continue
-            allocated = {
-                each.topic: each for each in self._reported(number, Allocated) if each.incarnation == joined.incarnation
-            }
-            owned = next((each for each in reversed(self._reported(number, Owned))), None)
-            yield LivingMember(joined.client_id, allocated, owned)
+            view, client_id = self._views.get(number), joined.client_id
+            if client_id is None and view is not None:
+                client_id = view.client_id(joined.start_ns)
+            if client_id is not None:
+                yield LivingMember(client_id, self._allocated(number, joined), self._owned(number))
+
+    def _allocated(self, number: int, joined: Joined) -> dict[str, Allocated] | None:
+        """Return a member's last allocation of each topic since it joined; None if it reports none."""
+        if number in self._views and not self._claims(number, ALLOCATIONS):
+            return None
+        own = (each for each in self._reported(number, Allocated) if each.incarnation == joined.incarnation)
+        return {each.topic: each for each in own}
+
+    def _owned(self, number: int) -> Counter[TopicQueue]:
+        view = self._views.get(number)
+        if view is not None and not self._claims(number, OWNED):
+            return view.pulled(time.monotonic_ns())
+        last = next(reversed(self._reported(number, Owned)), None)
+        return Counter(() if last is None else last.queues)
+
+    def _claims(self, number: int, claim: str) -> bool:
+        hello = self._subjects[number].transcript.hello
+        return hello is not None and claim in hello.capabilities
 
     def open_retries(self, most: int) -> int:
         """

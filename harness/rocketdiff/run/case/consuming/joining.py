@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 from rocketdiff.core.arm import Arm, Member
-from rocketdiff.core.consuming.plan import MessageModel
+from rocketdiff.core.consuming.plan import STRATEGY_NAMES, MessageModel
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.tables.signatures import NEVER_SETTLED
 from rocketdiff.run.case.case_run import CaseRun
@@ -46,7 +46,9 @@ class Joining:
         self.settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
         self._run, self._names, self._groups, self._watch, self._limits = run, names, groups, watch, limits
         group = run.case.scenario.group
-        self._is_broadcasting = group is not None and group.model is MessageModel.BROADCASTING
+        assert group is not None, "a scenario about consumers has a group"
+        self._is_broadcasting = group.model is MessageModel.BROADCASTING
+        self._strategy = STRATEGY_NAMES[group.allocation]
 
     def join_one_by_one(self, members: int) -> None:
         """Raises NotSettled."""
@@ -132,7 +134,7 @@ class Joining:
     def _why_unsettled(self, arm: Arm, group: GroupRun, count: int) -> str:
         topics, members = self._names.groups[arm], group.living
         if len(members) != count:
-            return f"{len(members)} of {count} members have joined"
+            return f"{len(members)} of {count} members have joined with an id"
         queues: dict[str, set[tuple[str, int]]] = {topics.fed: set(), topics.retry: set()}
         for _, topic, broker, queue_id in self._names.queues_of(arm):
             queues[topic].add((broker, queue_id))
@@ -140,4 +142,4 @@ class Joining:
         listed, brokers = self._watch.listed(arm), self._names.brokers
         if self._is_broadcasting:  # such a member does not subscribe to the retry topic
             return why_unsettled(members, {topics.fed: whole[topics.fed]}, listed, brokers, is_shared=False)
-        return why_unsettled(members, whole, listed, brokers)
+        return why_unsettled(members, whole, listed, brokers, strategy=self._strategy)
