@@ -12,8 +12,7 @@ from rocketdiff.core.records.session import Hello
 from rocketdiff.core.sends.outcome import word_of
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python import session
-from rocketdiff.drivers.python.consuming.reference import member_capabilities
-from rocketdiff.drivers.python.consuming.runner import as_consumer
+from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
 from rocketdiff.drivers.python.sending import reference
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
 from rocketdiff.drivers.python.sending.runner import as_producer

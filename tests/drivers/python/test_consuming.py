@@ -23,9 +23,8 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done, Hello, Ready
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.consuming import runner
-from rocketdiff.drivers.python.consuming.reference import member_capabilities
-from rocketdiff.drivers.python.consuming.runner import as_consumer
+from rocketdiff.drivers.python.consuming import reference
+from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.session import Session, obey
 from rocketdiff.protocol.consuming import Join, Leave, MemberSetup, encode_member_setup, encode_order, encode_rules
@@ -174,7 +173,7 @@ def test_a_warm_up_that_gets_nothing_uses_another_group(
     broker: tuple[GroupBroker, FakeCluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stale entry in a broker's list takes a share of the first group."""
-    monkeypatch.setattr(runner, "_WARM_S", (0.3, 20.0))
+    monkeypatch.setattr(reference, "_WARM_S", (0.3, 20.0))
     made, cluster = broker
     made.members["G-warm"] = ["stale"]
     heard = Heard()

@@ -3,8 +3,7 @@
 import argparse
 
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.consuming.reference import member_capabilities
-from rocketdiff.drivers.python.consuming.runner import as_consumer
+from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, capabilities_of
 from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import own_stdout, run_subject

@@ -19,8 +19,7 @@ from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.drivers.python.consuming.reference import member_capabilities
-from rocketdiff.drivers.python.consuming.runner import as_consumer
+from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
 from rocketdiff.drivers.python.consuming.toys import CONSUMER_TOYS
 from rocketdiff.drivers.python.sending.async_sends import Told
 from rocketdiff.drivers.python.sending.client import Client, ClientResult

@@ -1,8 +1,10 @@
-"""The reference as a consumer: one incarnation of a member, with its observer and its scripted listener."""
+"""The reference as a consumer: the lives of a member, each with its observer and its scripted listener."""
 
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -12,6 +14,7 @@ from rocketdiff.core.consuming.plan import (
     ListenerKind,
     ListenerOutcome,
     ListenerRule,
+    MessageModel,
     room_of_broker,
     room_of_member,
 )
@@ -21,10 +24,13 @@ from rocketdiff.core.records.consuming import (
     OffsetEvent,
 )
 from rocketdiff.core.sends.message import ID_PROPERTY, OF_EVERY_MESSAGE, padded, properties_text
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.consuming.reports import Reports
+from rocketdiff.drivers.python.consuming.runner import consumer_of
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.sending.reference import access_of
+from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.consuming import MemberSetup
 from rocketmq_reference.api.push_consumer import PushConsumer, is_imitated
 from rocketmq_reference.api.settings import ConsumerSettings
@@ -37,6 +43,17 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
+
+WARM_MESSAGES = 8
+"""The runner has stored this many messages in the warm topic."""
+
+_WARM_S = (25.0, 20.0)
+"""
+Rounds of a new group, and a busy machine; then a second group.
+
+A broker that answers a first heartbeat late lists the member twice for 120 s, since it has connected anew meanwhile: half of the
+queues stand still. A new group has no such entry.
+"""
 
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 
@@ -143,6 +160,20 @@ class ReferenceMember:
         self.consumer.subscribe(setup.topic, setup.expression or "*")
         defect(self.consumer)
 
+    @property
+    def client_id(self) -> str | None:
+        return self.consumer.client_id
+
+    def start(self) -> None:
+        self.consumer.start()
+
+    def shutdown(self) -> None:
+        """Also reports that it owns nothing any more."""
+        try:
+            self.consumer.shutdown()
+        finally:
+            self._reports.end(self._incarnation)
+
     def allocated(
         self,
         topic: str,
@@ -180,6 +211,76 @@ class ReferenceMember:
             time.sleep(end.work_ms / 1_000)
         self._reports.consumed(call, end)
         return end
+
+
+class ReferenceLives:
+    """The lives of one member."""
+
+    def __init__(self, release: str, defect: Defect, speak: Speak) -> None:
+        self._release, self._defect = release, defect
+        self._reports = Reports(speak)
+        self._setup: MemberSetup | None = None
+        self._reader: MessageReader | None = None
+        self._rules: Sequence[ListenerRule] = ()
+
+    def prepare(self, setup: MemberSetup, rules: Sequence[ListenerRule]) -> None:
+        """Consume the warm topic by a member of the warm group, which opens connections of its own, or of another one."""
+        self._setup, self._rules, self._reader = setup, rules, MessageReader(setup)
+        received = []
+        for suffix, within_s in zip(("", "-again"), _WARM_S, strict=True):
+            warm = replace(warm_setup(setup), group=setup.warm_group + suffix)
+            received.append(self._warmed(warm, within_s))
+            if received[-1] == WARM_MESSAGES:
+                return
+        expected = f"{WARM_MESSAGES} messages of {setup.warm_topic} within {_WARM_S} s"
+        raise ValueError(f"expected {expected}, saw {received}")
+
+    def begin(self, incarnation: int) -> ReferenceMember:
+        assert self._setup is not None, "orders come after prepare"
+        assert self._reader is not None, "orders come after prepare"
+        return ReferenceMember(
+            self._release, self._setup, self._rules, incarnation, self._reports, self._reader, self._defect
+        )
+
+    def await_calls(self) -> int:
+        return self._reports.await_calls()
+
+    def _warmed(self, warm: MemberSetup, within_s: float) -> int:
+        """Return how many of the warm messages came."""
+        received = threading.Semaphore(0)
+
+        def count(record: object) -> None:
+            for _ in getattr(record, "messages", ()):
+                received.release()
+
+        member = ReferenceMember(self._release, warm, (), 1, Reports(count), MessageReader(warm))
+        member.start()
+        try:
+            deadline = time.monotonic() + within_s
+            for number in range(WARM_MESSAGES):
+                if not received.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                    return number
+            return WARM_MESSAGES
+        finally:
+            member.shutdown()
+
+
+def as_consumer(release: str, defect: Defect = honest) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
+    """Return the role of a consumer; none for a release whose consumers the reference does not imitate."""
+    return consumer_of(partial(ReferenceLives, release, defect)) if is_imitated(release) else {}
+
+
+def warm_setup(setup: MemberSetup) -> MemberSetup:
+    """Return what the member of the warm group is told."""
+    return replace(
+        setup,
+        topic=setup.warm_topic,
+        group=setup.warm_group,
+        instance=f"{setup.instance}-warm",
+        settings={"consume_from_where": "first"},
+        listener=ListenerKind.CONCURRENT,
+        model=MessageModel.CLUSTERING,
+    )
 
 
 def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:
