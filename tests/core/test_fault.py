@@ -21,6 +21,12 @@ from rocketdiff.core.tables.fault import (
     OF_SLAVES,
     ON_THE_WIRE,
     FaultKind,
+    FaultRecord,
+    FaultSpec,
+    Frames,
+    RequestKind,
+    fault_sentence,
+    with_hits,
 )
 from rocketdiff.scenario.file_format import FaultPart
 
@@ -163,3 +169,20 @@ def test_a_new_kind_touches_the_table_and_one_file_of_faults(copy: Path) -> None
         ' "lines": ["given a slow disk", "given its disk back"], "picture": "broker-a slow from 1.5 s to 3.0 s",'
         ' "phase": "slow", "in schemas": [true, true], "done by the cluster": true, "holds answers back": true}\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "frames", "sentence", "during"),
+    [
+        ("wire-swallow", "pull", "responses", "swallow pull answers", "with pull answers swallowed"),
+        ("wire-reset", "offsets", "requests", "reset connections at offset requests", "with offset requests answered"),
+        ("wire-delay", "send-back", "requests", "delay send-back requests by 80 ms", "send-back requests delayed"),
+    ],
+)
+def test_words_name_the_requests_that_a_fault_hits(kind: str, of: str, frames: str, sentence: str, during: str) -> None:
+    """A description and a picture's label."""
+    spec = FaultSpec(1, FaultKind(kind), "broker-b", 3, 2, Frames(frames), 80, RequestKind(of))
+    assert sentence in fault_sentence(spec)
+    assert spec.hit is not None
+    (fault,) = with_hits([FaultRecord(1, spec.kind, spec.node, 1, 2, 3)], {"1": spec.hit})
+    assert during in fault.during

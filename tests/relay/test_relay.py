@@ -16,7 +16,9 @@ from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
+from rocketmq_reference.remoting import requests
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
+from rocketmq_reference.remoting.frames import Command, encode
 from tests.reference_impl.fake_broker import FakeBroker
 from tests.relay.relayed import Relayed, await_that, message, passed, refuses
 from tests.subjects.processes import gone, only_child
@@ -124,6 +126,26 @@ def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
     assert next((one.by, one.reset) for one in records if isinstance(one, Closed)) == ("relay", True)
 
 
+@pytest.mark.parametrize("action", [Action.SWALLOW, Action.DELAY])
+def test_an_answer_is_hit_whose_request_came_before_the_switch(tmp_path: Path, action: Action) -> None:
+    """A held pull is answered while the switch is on; the answer to another request overtakes it, or comes alone."""
+    asked, other = requests.pull("T", 0, 0), requests.heartbeat("c", ())
+    with socket.create_server(("127.0.0.1", 0)) as server, relay_to(server, tmp_path) as relay:
+        server.settimeout(10)
+        with connected(relay) as client:
+            peer, _ = server.accept()
+            with peer:
+                for request in (asked, other):
+                    client.sendall(encode(request))
+                    received(peer, len(encode(request)))
+                relay.turn_on(Switch(action, to="client", codes=(asked.code,), delay_ms=300))
+                answers = [encode(Command(0, opaque=request.opaque, flag=1)) for request in (asked, other)]
+                peer.sendall(b"".join(answers))
+                assert received(client, len(answers[1])) == answers[1]
+                if action is Action.DELAY:
+                    assert received(client, len(answers[0])) == answers[0]
+
+
 def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -> None:
     """The relay port of a dead server refuses, and accepts again once the server is back."""
     address = relayed.relay.addresses["broker-a"]
@@ -227,5 +249,5 @@ def received(connection: socket.socket, size: int) -> bytes:
     connection.settimeout(10)
     data = b""
     while len(data) < size:
-        data += connection.recv(size)
+        data += connection.recv(size - len(data))
     return data

@@ -240,3 +240,7 @@ def test_switches_are_used_up_and_turned_off() -> None:
     assert again is not None and again.action is Action.SWALLOW
     board.turn_off(lasting)
     assert board.is_idle
+    board.turn_on(Switch(Action.DELAY, to="client", codes=(11, 361)))
+    answer = FrameInfo(1, 0, response=True)
+    of_a_pull, of_another, unknown = (board.choose("broker-a", "client", answer, code) for code in (361, 34, None))
+    assert of_a_pull is not None and (of_another, unknown) == (None, None)

@@ -15,7 +15,7 @@ import pytest
 from rocketdiff.cluster.faults.record import UnprovenFault
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames, RequestKind
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import Passed, read_wire
@@ -28,7 +28,14 @@ from tests.relay.relayed import await_that, start_relay
 from tests.relay.servers import Servers
 from tests.subjects.processes import only_child
 
-EVERY = [(kind, frames) for kind in sorted(ON_THE_WIRE) for frames in Frames]
+EVERY = [(kind, frames, None) for kind in sorted(ON_THE_WIRE) for frames in Frames]
+OF_CONSUMERS = [
+    (FaultKind.WIRE_DELAY, Frames.RESPONSES, RequestKind.PULL),
+    (FaultKind.WIRE_RESET, Frames.REQUESTS, RequestKind.SEND_BACK),
+    (FaultKind.WIRE_SWALLOW, Frames.REQUESTS, RequestKind.OFFSETS),
+    (FaultKind.WIRE_DELAY, Frames.REQUESTS, RequestKind.HEARTBEAT),
+    (FaultKind.WIRE_SWALLOW, Frames.RESPONSES, RequestKind.LOCK),
+]
 
 
 PATIENCE_MS = 10_000
@@ -97,20 +104,23 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
         yield Wire(Servers(fake), relays)
 
 
-def spec_of(kind: FaultKind, frames: Frames) -> FaultSpec:
+def spec_of(kind: FaultKind, frames: Frames, of: RequestKind | None = None) -> FaultSpec:
     delay_ms = 200.0 if kind is FaultKind.WIRE_DELAY else 0.0
-    return FaultSpec(1, kind, "broker-b", 1.5, 1.0, frames, delay_ms)
+    return FaultSpec(1, kind, "broker-b", 1.5, 1.0, frames, delay_ms, of)
 
 
-@pytest.mark.parametrize(("kind", "frames"), EVERY)
-def test_each_wire_fault_is_proven_and_healed(wire: Wire, kind: FaultKind, frames: Frames) -> None:
-    """Each wire fault on one broker is proven and healed through every relay; the other broker works."""
-    spec = spec_of(kind, frames)
+@pytest.mark.parametrize(("kind", "frames", "of"), [*EVERY, *OF_CONSUMERS])
+def test_each_wire_fault_is_proven_and_healed(
+    wire: Wire, kind: FaultKind, frames: Frames, of: RequestKind | None
+) -> None:
+    """Each wire fault on one broker is proven and healed through every relay; the other broker works, and other requests pass."""
+    spec = spec_of(kind, frames, of)
     fault = with_relays(wire.relays)[kind]
     record = fault.inject(wire.cluster, spec)
     assert record.proven_ns is not None
     assert record.inject_ns <= record.injected_ns <= record.proven_ns
     assert wire.is_well("a")
+    assert of is None or wire.is_well("b")
     healed = fault.heal(wire.cluster, record)
     assert healed.heal_proven_ns is not None
     assert wire.is_well("b")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rocketdiff.analysis.fault_windows import as_clients_meet
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, with_hits
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.reader import has_table, read_table
 from rocketdiff.traces.run_directory import RunDirectory
@@ -44,7 +44,7 @@ class CaseTrace:
         table = self.tables.get((TableName.FAULTS, None))
         rows = [] if table is None else table.drop_columns(["case"]).to_pylist()
         records = (FaultRecord(**row | {"kind": FaultKind(row["kind"])}) for row in rows)
-        met = (as_clients_meet(record, self.entry.settings) for record in records)
+        met = (as_clients_meet(record, self.entry.settings) for record in with_hits(records, self.entry.hits))
         return tuple(sorted(met, key=lambda fault: (fault.inject_ns, fault.node)))
 
     def routes(self, arm: Arm) -> dict[int, tuple[tuple[str, int], ...]]:

@@ -16,7 +16,7 @@ from rocketdiff.core.answers.where import Place, at
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.checks import ABOUT_THE_RUN, implicit_for
-from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.fault import FaultRecord, with_hits
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.traces.manifest import RunManifest
 
@@ -50,7 +50,7 @@ def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[
             },
             tallies=tallies[manifest.run, entry.number],
             episodes=tuple(episodes[manifest.run, entry.number]),
-            faults=tuple(faults[manifest.run, entry.number]),
+            faults=tuple(with_hits(faults[manifest.run, entry.number], entry.hits)),
         )
         for manifest in manifests
         for entry in manifest.cases

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.errors import TraceError
-from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.fault import IN_NO_TABLE, FaultRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ KINDS: dict[str, type[Fact]] = {
 
 def columns_of(kind: type[Fact]) -> tuple[str, ...]:
     """Return the column names of a kind, in order."""
-    return tuple(field.name for field in fields(kind))
+    return tuple(field.name for field in fields(kind) if IN_NO_TABLE.keys().isdisjoint(field.metadata))
 
 
 def arrow_type(declared: Any) -> pa.DataType:
@@ -145,7 +145,7 @@ def arrow_type(declared: Any) -> pa.DataType:
 
 def _struct(kind: type[Any]) -> pa.DataType:
     hints = get_type_hints(kind)
-    return pa.struct([pa.field(field.name, arrow_type(hints[field.name])) for field in fields(kind)])
+    return pa.struct([pa.field(name, arrow_type(hints[name])) for name in columns_of(kind)])
 
 
 def ddl_type(kind: pa.DataType) -> str:

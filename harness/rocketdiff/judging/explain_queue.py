@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.consuming.checks.allocation import members_in_words, queues_in_words
-from rocketdiff.analysis.consuming.group_offsets import is_down
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.owners import Expected, topics_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf, Round, story_of
@@ -19,6 +18,7 @@ from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.text.quoted import shown
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.reach import is_felt
 from rocketdiff.traces.run_directory import RunDirectory
 
 _NAME = re.compile(r"(?P<broker>[^/]{1,80})/(?P<number>[0-9]{1,5})")
@@ -109,9 +109,10 @@ def _due(story: CaseStory, group: GroupStory, membership: Membership, queue: Que
 
 def _faults(story: CaseStory, at_ns: int) -> _Steps:
     for fault in story.trace.faults:
-        if fault.inject_ns <= at_ns and is_down(fault):
+        if fault.inject_ns <= at_ns and is_felt(fault):
             healed = "" if fault.healed_ns is None else f", healed at {_at(story, fault.healed_ns)}"
-            yield f"{fault.node}: {fault.kind} at {_at(story, fault.inject_ns)}{healed}", ""
+            of = "" if fault.hit is None else f" of {fault.hit}"
+            yield f"{fault.node}: {fault.kind}{of} at {_at(story, fault.inject_ns)}{healed}", ""
 
 
 def _listings(story: CaseStory, group: GroupStory, at_ns: int) -> _Steps:

@@ -67,4 +67,5 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         scenario_file=file_named(scenario.source),
         attempt_timeout_ms=case.attempt_timeout_ms,
         role=scenario.role,
+        hits={str(fault.episode): fault.hit for fault in case.faults if fault.hit is not None},
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from rocketdiff.core.tables.checks import CheckKind, asked_for
-from rocketdiff.core.tables.fault import FaultKind, Means
+from rocketdiff.core.tables.fault import FaultKind, Frames, Means, RequestKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.tables.suites import SUITES
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     SettingKind = str
     WireKind = str
     WireDelayKind = str
+    FramesName = str
+    RequestKindName = str
 else:  # closed sets from the tables of core
     CheckName = Literal[asked_for(ClientRole.PRODUCER)]
     DurationCheck = Literal[asked_for(ClientRole.PRODUCER, CheckKind.STATISTICAL)]
@@ -60,6 +62,8 @@ else:  # closed sets from the tables of core
     SettingKind = Literal[_kinds(Means.SETTING, NodeKind.BROKER)]
     WireKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER)]
     WireDelayKind = Literal[_kinds(Means.RELAY, NodeKind.BROKER, has_delay=True)]
+    FramesName = Literal[tuple(map(str, Frames))]
+    RequestKindName = Literal[tuple(map(str, RequestKind))]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
 PauseSeconds = Annotated[
     float,
@@ -68,7 +72,6 @@ PauseSeconds = Annotated[
     ),
 ]
 ProxyNumber = Annotated[int, Field(ge=1, le=9)]
-FramesName = Literal["requests", "responses"]
 ShownSeconds = Annotated[
     float,
     Field(ge=0.3, le=600, allow_inf_nan=False, description="Several requests show that it is in effect."),
@@ -116,9 +119,10 @@ class OnBroker(FaultEntry):
 
 
 class OnTheWire(OnBroker):
-    """A fault injected by relays in one direction."""
+    """A fault injected by relays in one direction; of: the requests of consumers, or their answers, that it hits alone."""
 
     frames: FramesName
+    of: RequestKindName | None = None
 
 
 class Timed(FaultEntry):
@@ -190,13 +194,13 @@ class BrokerSettingPart(Shown, OnBroker):
 
 
 class WirePart(Shown, OnTheWire):
-    """Relays before both clients drop every frame to a broker, or from it, or reset its connections."""
+    """Relays before both clients drop the frames to a broker, or from it, or reset its connections."""
 
     kind: WireKind
 
 
 class WireDelayPart(Shown, OnTheWire):
-    """Relays before both clients delay every frame to a broker, or from it, and keep their order."""
+    """Relays before both clients delay the frames to a broker, or from it, and keep their order."""
 
     kind: WireDelayKind
     delay_ms: Annotated[

@@ -16,7 +16,7 @@ from rocketdiff.scenario.consuming.group import group_of
 from rocketdiff.scenario.consuming.rules import require_consumable
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart
 from rocketdiff.scenario.model import Scenario
-from rocketdiff.scenario.rules import require_consistent
+from rocketdiff.scenario.rules import require_consistent, require_of_producers
 from rocketdiff.scenario.schedule import scheduled
 from rocketdiff.scenario.sending.loading import workload_of
 
@@ -85,7 +85,9 @@ def parse(text: str, origin: str) -> Scenario:
     faults = scheduled(file, source)
     require_consistent(file, faults, source)
     group = None
-    if isinstance(file, ConsumerScenarioFile):
+    if not isinstance(file, ConsumerScenarioFile):
+        require_of_producers(faults, source)
+    else:
         require_consumable(file, faults, source)
         group = group_of(file.consumers)
     return Scenario(

@@ -24,6 +24,20 @@ def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: 
     _require_answerable(file, faults, source)
 
 
+def require_of_producers(faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """Raise UsageError for a fault that hits requests which producers do not make."""
+    for fault in faults:
+        if fault.of is not None:
+            hint = "a fault on the wire of producers hits every frame"
+            raise refused(
+                source.place,
+                ("faults",),
+                expected="no of in a scenario of producers",
+                seen=f"of: {fault.of}",
+                hint=hint,
+            )
+
+
 def _require_unique(file: ScenarioFile, source: YamlSource) -> None:
     lists: dict[str, list[str]] = {"covers": [*file.covers], "checks": [*file.checks], "suites": [*file.suites]}
     for field, values in lists.items():

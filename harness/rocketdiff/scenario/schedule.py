@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from rocketdiff.core.tables.fault import KILLS, FaultKind, FaultSpec, Frames
+from rocketdiff.core.tables.fault import KILLS, FaultKind, FaultSpec, Frames, RequestKind
 from rocketdiff.core.tables.topology import TOPOLOGIES, NodeKind, broker_name, name_server_name, proxy_name, slave_name
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
@@ -82,10 +82,11 @@ def _written_out(
             hint="every_s is the time from one start to the next",
         )
     frames = Frames(part.frames) if isinstance(part, WirePart | WireDelayPart) else None
+    of = RequestKind(part.of) if isinstance(part, WirePart | WireDelayPart) and part.of is not None else None
     delay_ms = _delay_ms(part, source, location) if isinstance(part, WireDelayPart) else 0.0
     for number in range(part.repeat):
         at_s = part.at_s + number * (part.every_s or 0)
-        yield location, FaultSpec(0, kind, node, round(at_s, 9), part.for_s, frames, delay_ms)
+        yield location, FaultSpec(0, kind, node, round(at_s, 9), part.for_s, frames, delay_ms, of)
 
 
 def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> float:

@@ -17,6 +17,7 @@ from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.consuming.plan import MemberEvent
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.run_info import Guard, Machine
+from rocketdiff.core.tables.fault import WireHit
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.text.quoted import shown
@@ -168,7 +169,8 @@ class CaseEntry:
     digest of each sealed table, by path. connections: samples by member, since 1.4; empty if none were taken.
     attempt_timeout_ms: maximum duration of a client's attempts, if longer than the setting, since 1.6; faults then last
     longer than the scenario says. role: of the clients under test, since 1.8. resources: samples by member, since 1.9; empty
-    if none were taken. groups: of a case about consumers, since 1.10; both arms then have the same topic.
+    if none were taken. groups: of a case about consumers, since 1.10; both arms then have the same topic. hits: what its faults on
+    the wire hit, by episode, since 1.12.
     """
 
     number: int
@@ -202,6 +204,7 @@ class CaseEntry:
     role: ClientRole = ClientRole.PRODUCER
     resources: dict[str, tuple[ResourceSample, ...]] = field(default_factory=dict)
     groups: dict[Arm, GroupEntry] = field(default_factory=dict)
+    hits: dict[str, WireHit] = field(default_factory=dict)
 
     @property
     def lost_arms(self) -> tuple[Arm, ...]:

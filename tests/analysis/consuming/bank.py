@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import Row, returned_properties_of
 from tests.analysis.consuming.simulated_group import (
     HOLD_MS,
     LOCAL_RETRY_MS,
+    NEVER,
     Fault,
     Life,
     Member,
@@ -20,6 +22,7 @@ from tests.analysis.consuming.simulated_group import (
     Script,
     SimulatedGroup,
     Stored,
+    WireFault,
     Working,
 )
 
@@ -60,6 +63,29 @@ QUICK = Script(work_ms=1, stall_ms=1)
 FAILING_TWICE = Script(tries=2)
 SLOW_LISTENER = Script(count=600, every_ms=20, work_ms=1_000, threshold=10, batch=4, fails_every=1_000)
 ONE_SLOW_MESSAGE = Script(count=600, every_ms=20, span=20, batch=4, slow_every=100, fails_every=1_000)
+
+
+def _on_the_wire(
+    kind: FaultKind, of: RequestKind, *, frames: Frames = Frames.RESPONSES, delay_ms: float = 0
+) -> WireFault:
+    """Return a fault of two seconds of the second broker."""
+    return WireFault(1, 6_000, 2_000, kind, WireHit(of, frames, delay_ms))
+
+
+PULLS_SWALLOWED = Script(on_the_wire=(_on_the_wire(FaultKind.WIRE_SWALLOW, RequestKind.PULL),), drain_ms=50_000)
+PULLS_RESET = Script(on_the_wire=(_on_the_wire(FaultKind.WIRE_RESET, RequestKind.PULL),), drain_ms=20_000)
+PULLS_RESET_OF_TWO = replace(PULLS_RESET, lives=(Life(0), Life(1, -11_000)), drain_ms=80_000)
+PULLS_DELAYED = Script(
+    on_the_wire=(_on_the_wire(FaultKind.WIRE_DELAY, RequestKind.PULL, delay_ms=600),), drain_ms=14_000
+)
+HAND_BACKS_SWALLOWED = Script(
+    on_the_wire=(_on_the_wire(FaultKind.WIRE_SWALLOW, RequestKind.SEND_BACK),), fails_every=3, drain_ms=40_000
+)
+COMMITS_SWALLOWED = Script(
+    count=400,
+    on_the_wire=(WireFault(1, 4_000, 8_000, FaultKind.WIRE_SWALLOW, WireHit(RequestKind.OFFSETS, Frames.REQUESTS)),),
+    drain_ms=30_000,
+)
 PAUSED_FOR_LONG = Script(count=160, faults=(Fault(1, 6_000, 12_000),), fails_every=3, work_ms=2_000, drain_ms=40_000)
 
 
@@ -654,6 +680,60 @@ class ConnectsWithoutAHeartbeat(SimulatedGroup):
             super().pull(member, work)
 
 
+class TakesLostAnswersAsReceived(SimulatedGroup):
+    """Goes on behind the messages of a pull whose answer is lost."""
+
+    def lose_answer(self, work: Working, count: int) -> None:
+        work.next_offset += count
+
+
+class WaitsForLostAnswers(SimulatedGroup):
+    """Waits for the answer to a pull for good."""
+
+    def gives_up_ms(self) -> float:
+        return 10 * NEVER
+
+
+class ForgetsItsConnection(SimulatedGroup):
+    """Pulls no more from a broker that has closed the connection."""
+
+    def drop(self, broker: str, member: Member) -> None:
+        super().drop(broker, member)
+        for work in member.owned.values():
+            work.is_dropped |= work.of[1] == broker
+
+
+class ComesBackLateToALostAnswer(SimulatedGroup):
+    """Waits twenty seconds longer than it should for an answer that is lost."""
+
+    def gives_up_ms(self) -> float:
+        return super().gives_up_ms() + 20_000
+
+
+class HandsALostOneBackAgainAndAgain(SimulatedGroup):
+    """Sends a message whose hand-back has no answer itself, three times."""
+
+    def resend(self, member: Member, work: Working, offset: int, send: int, times: int) -> None:
+        for wait_ms in (0, 50, 100):
+            self.after(wait_ms, partial(super().resend, member, work, offset, send, times))
+
+
+class CommitsNothingMore(SimulatedGroup):
+    """Stops committing at the first commit that is lost, until it leaves."""
+
+    def committed_value(self, work: Working) -> int | None:
+        has_lost = self.now > 6_000 and work.of[1] == "broker-b"
+        return None if has_lost and self.now < self.script.leave_ms else work.remembered
+
+
+class GoesBackToALostCommit(SimulatedGroup):
+    """Commits an old offset long after its commits were lost."""
+
+    def committed_value(self, work: Working) -> int | None:
+        is_late = self.now > self.script.leave_ms - 9_000 and self.now < self.script.leave_ms - 3_000
+        return 3 if is_late and work.of == ("fed", "broker-b") else work.remembered
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -742,4 +822,13 @@ BANK = (
     Defect(ResumesASecondAndAHalfLate, PAUSED_AS_SHIPPED, "resume-time.first-differs"),
     Defect(ResumesJustWithinAHold, PAUSED_AS_SHIPPED, "resume-time.first-differs"),
     Defect(ResumesThreeSecondsLate, PAUSED_AND_BUSY, "resume-time.first-differs"),
+    Defect(TakesLostAnswersAsReceived, PULLS_SWALLOWED, "delivered.never"),
+    Defect(WaitsForLostAnswers, PULLS_SWALLOWED, "delivered.not-yet"),
+    Defect(ForgetsItsConnection, PULLS_RESET, "delivered.not-yet"),
+    Defect(ForgetsItsConnection, PULLS_RESET_OF_TWO, "pulling.too-late"),
+    Defect(LeavesOneOut, PULLS_DELAYED, "delivered.never"),
+    Defect(ComesBackLateToALostAnswer, PULLS_SWALLOWED, "pulling.too-late"),
+    Defect(HandsALostOneBackAgainAndAgain, HAND_BACKS_SWALLOWED, "retries.too-many"),
+    Defect(CommitsNothingMore, COMMITS_SWALLOWED, "offsets.not-committed"),
+    Defect(GoesBackToALostCommit, COMMITS_SWALLOWED, "offsets.not-committed"),
 )

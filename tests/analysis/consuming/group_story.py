@@ -23,7 +23,7 @@ from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.consuming.plan import MemberEvent
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.sends.message import properties_text
-from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind, WireHit
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import LONGEST_STALL, ArmSummary, CaseEntry, CaseStatus, GroupEntry, RunManifest
@@ -327,6 +327,7 @@ class Story:
     mixed: tuple[int, ...] = ()
     brokers: tuple[str, ...] = BROKERS
     is_orderly: bool = False
+    hits: dict[str, WireHit] = field(default_factory=dict)
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
@@ -394,6 +395,7 @@ class Story:
             arms=dict.fromkeys(Arm, ArmSummary(sends=0, attempts=0, unanswered=0, done=True, capabilities=self.claims)),
             topics=dict.fromkeys(Arm, "fed"),
             role=ClientRole.CONSUMER,
+            hits=self.hits,
             groups={
                 arm: GroupEntry(
                     f"group-{arm}",
@@ -444,11 +446,13 @@ def candidate(change: Callable[[Group], None], **story: Any) -> Story:
     return made
 
 
-def fault_row(node: str, from_ms: int, for_ms: int, *, is_kill: bool = False, episode: int = 0) -> Row:
-    """Return a row of a fault of a broker."""
+def fault_row(
+    node: str, from_ms: int, for_ms: int, *, is_kill: bool = False, kind: FaultKind | None = None, episode: int = 0
+) -> Row:
+    """Return a row of a fault of a broker. kind: of one on the wire."""
     return {
         "episode": episode,
-        "kind": (FaultKind.KILL if is_kill else FaultKind.PAUSE).value,
+        "kind": (kind or (FaultKind.KILL if is_kill else FaultKind.PAUSE)).value,
         "node": node,
         "inject_ns": ns(from_ms),
         "injected_ns": ns(from_ms + 1),

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from tests.analysis.consuming.bank import MANY_CHANGES, Defect
 from tests.analysis.consuming.orderly_group import RENEWAL_MS, Message, OrderlyGroup
-from tests.analysis.consuming.simulated_group import Fault, Life, Member, Queue, Script, Working
+from tests.analysis.consuming.simulated_group import Fault, Life, Member, Queue, Script, WireFault, Working
 
 CALM = Script(tries=2)
 DEAD_LETTERS = Script(tries=9, most=2)
@@ -15,6 +16,14 @@ COMING_AND_GOING = Script(
     count=560, lives=(Life(0), *(Life(n, 16_000 * n - 10_000, 16_000 * n - 2_000) for n in (1, 2, 3))), tries=2
 )
 PAUSED = Script(faults=(Fault(1, 6_000, 1_500),), drain_ms=28_000)
+LOCKS_SWALLOWED = Script(
+    count=400,
+    lives=(Life(0), Life(1, 12_000)),
+    on_the_wire=(WireFault(1, 11_000, 5_000, FaultKind.WIRE_SWALLOW, WireHit(RequestKind.LOCK, Frames.RESPONSES)),),
+    work_ms=150,
+    fails_every=1_000,
+    drain_ms=40_000,
+)
 SLOW = Script(every_ms=300, work_ms=400, count=100)
 
 
@@ -78,6 +87,18 @@ class KeepsItsLocks(OrderlyGroup):
     def unlock(self, member: Member, of: Queue) -> None:
         if member.is_there:
             super().unlock(member, of)
+
+
+class TakesALockForGranted(OrderlyGroup):
+    """Works on a queue if the answer to its question for the lock is lost, though another member has it."""
+
+    def is_refused(self, member: Member, of: Queue) -> bool:
+        return not self.is_answer_lost(of) and super().is_refused(member, of)
+
+    def unlock_when_idle(self, member: Member, work: Working) -> None:
+        work.is_dropped = False
+        self.after(3_000, partial(setattr, work, "is_dropped", True))
+        self.after(3_000, partial(super().unlock_when_idle, member, work))
 
 
 class RepeatsAtOnce(OrderlyGroup):
@@ -163,6 +184,7 @@ BANK = (
     Defect(SharesItsQueues, TWO_MEMBERS, "delivery-order.two-owners"),
     Defect(TakesOverAtOnce, MEMBER_KILLED, "delivery-order.lock-not-awaited"),
     Defect(KeepsItsLocks, MEMBER_LEFT, "allocation.no-owner"),
+    Defect(TakesALockForGranted, LOCKS_SWALLOWED, "delivery-order.two-owners"),
     Defect(RepeatsAtOnce, CALM, "delivery-order.repeated"),
     Defect(RepeatsWhatSucceeded, CALM, "delivery-order.repeated"),
     Defect(RetriesForEver, DEAD_LETTERS, "delivery-order.repeated"),

@@ -4,11 +4,13 @@ from bisect import insort
 from collections import defaultdict
 from functools import partial
 
+from rocketdiff.core.tables.fault import RequestKind
 from tests.analysis.consuming.group_story import Row, Story, ns
 from tests.analysis.consuming.simulated_group import Member, Queue, Script, SimulatedGroup, Working, simulated
 
 RENEWAL_MS, LOCK_MS = 20_000, 60_000
 REFUSED_MS = 1_000
+LOCK_ASKED_MS = 1_000
 NO_LIMIT = 16
 
 Message = tuple[int, int, int]
@@ -47,6 +49,8 @@ class OrderlyGroup(SimulatedGroup):
             for of in member.owned:
                 if self.script.is_down(of[1], self.now) is None:
                     self.lock(member, of)
+                if self.is_answer_lost(of):
+                    self.after(LOCK_ASKED_MS, partial(self.drop, of[1], member))
             self.after(RENEWAL_MS, partial(self.renew, member))
 
     def forget_unflushed(self, broker: str) -> None:
@@ -87,7 +91,15 @@ class OrderlyGroup(SimulatedGroup):
 
     def is_refused(self, member: Member, of: Queue) -> bool:
         is_new = of not in member.owned and of in member.share and self.script.is_down(of[1], self.now) is None
-        return is_new and not self.lock(member, of)
+        is_locked = is_new and self.lock(member, of)
+        if is_new and self.is_answer_lost(of):
+            self.after(LOCK_ASKED_MS, partial(self.drop, of[1], member))
+            return True
+        return is_new and not is_locked
+
+    def is_answer_lost(self, of: Queue) -> bool:
+        """The broker keeps the lock; its member does not know, and closes the connection a second later."""
+        return self.script.hit(RequestKind.LOCK, of[1], self.now) is not None
 
     # Calls.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from rocketdiff.core.sends.message import delay_s
+from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import (
     CHECKS,
@@ -39,6 +40,9 @@ FIRST_PULL_MS = 500
 ROUND_MS, ASKED_MS = 20_000, 3_000
 FLUSH_MS = 5_000
 FLOW_CONTROL_MS = 50
+HELD_MS = (15_000, 20_000)
+FAILED_MS = 1_000
+"""From a pull without an answer to the next one."""
 NEVER = 10**9
 
 
@@ -54,6 +58,17 @@ class Fault:
     @property
     def heal_ms(self) -> int:
         return self.from_ms + self.for_ms
+
+
+@dataclass(frozen=True, slots=True)
+class WireFault:
+    """of: index of the broker. Of pulls and locks the answers are hit, of offsets the requests."""
+
+    of: int
+    from_ms: int
+    for_ms: int
+    kind: FaultKind
+    hit: WireHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +97,7 @@ class Script:
     every_ms: int = 100
     lives: tuple[Life, ...] = (Life(0),)
     faults: tuple[Fault, ...] = ()
+    on_the_wire: tuple[WireFault, ...] = ()
     fails_every: int = 7
     tries: int = 1
     delay_level: int | None = 1
@@ -100,7 +116,9 @@ class Script:
 
     @property
     def leave_ms(self) -> int:
-        return max(self.fed_until_ms, *(fault.heal_ms for fault in self.faults), 0) + self.drain_ms
+        heals_ms = (fault.heal_ms for fault in self.faults)
+        ends_ms = (each.from_ms + each.for_ms for each in self.on_the_wire)
+        return max(self.fed_until_ms, *heals_ms, *ends_ms, 0) + self.drain_ms
 
     def stored_ms(self, send: int) -> int:
         """When a message is stored: when it is due, or soon after a fault of its broker."""
@@ -109,6 +127,17 @@ class Script:
             if fault.of == of and fault.from_ms <= at_ms < fault.heal_ms:
                 return fault.heal_ms + (at_ms - fault.from_ms) // 100
         return at_ms
+
+    def hit(self, of: RequestKind, broker: str, at_ms: float) -> WireFault | None:
+        return next(
+            (
+                fault
+                for fault in self.on_the_wire
+                if (self.brokers[fault.of], fault.hit.of) == (broker, of)
+                and fault.from_ms <= at_ms < fault.from_ms + fault.for_ms
+            ),
+            None,
+        )
 
     def is_down(self, broker: str, at_ms: float) -> Fault | None:
         return next(
@@ -143,6 +172,8 @@ class Working:
     is_dropped: bool = False
     waits_ms: int = 0
     pending: Row | None = None
+    asked_ms: float = 0
+    is_late: bool = False
 
 
 @dataclass(slots=True)
@@ -189,6 +220,7 @@ class SimulatedGroup:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
         self._polls = 0
+        self.over_ms = float(NEVER)
         self._shown: set[tuple[int, int]] = set()
         self._counts: Counter[tuple[str, int]] = Counter()
         self.now = -float(NEVER)
@@ -210,8 +242,13 @@ class SimulatedGroup:
             if fault.is_kill:
                 self.at(fault.from_ms, partial(self.forget_unflushed, script.brokers[fault.of]))
                 self.at(fault.heal_ms, partial(self.restart, script.brokers[fault.of]))
+        for each in script.on_the_wire:
+            if each.hit.of is RequestKind.HEARTBEAT:
+                for member in self.members:
+                    beats_ms = each.from_ms + self.random.uniform(0, each.for_ms)
+                    self.at(beats_ms, partial(self.beat, script.brokers[each.of], member))
         ends_ms = [member.life.end_ms or 0 for member in self.members]
-        over_ms = max(script.leave_ms + 1_000 * len(self.members), *ends_ms) + 4_000
+        self.over_ms = over_ms = max(script.leave_ms + 1_000 * len(self.members), *ends_ms) + 4_000
         for broker in script.brokers:
             self.at(self.random.uniform(-FLUSH_MS, 0), partial(self.flush, broker, over_ms))
             self.at(-11_900, partial(self.poll, broker, over_ms))
@@ -263,6 +300,8 @@ class SimulatedGroup:
     def write(self, of: Queue, value: int) -> None:
         """A one-way commit: lost at a broker that is dead, read after the resume of one that is paused."""
         fault = self.script.is_down(of[1], self.now)
+        if self.script.hit(RequestKind.OFFSETS, of[1], self.now) is not None:
+            return
         if fault is None:
             self.after(self.random.uniform(0, 5), partial(self.committed.__setitem__, of, value))
         elif not fault.is_kill:
@@ -477,15 +516,20 @@ class SimulatedGroup:
         if fault is not None and fault.is_kill:
             self.lose(work)
         elif work.pending is None:
-            work.pending = self.ask(member, work)
+            work.pending, work.asked_ms = self.ask(member, work), self.now
         if fault is not None:
             self.at(fault.heal_ms + self.resume_ms(), partial(self.pull, member, work))
             return
         found = self.queues[work.of][work.next_offset : work.next_offset + self.script.batch]
         if not found:
-            self._waiters[work.of].append(
-                partial(self.after, self.random.uniform(0, 3), partial(self.pull, member, work))
-            )
+            waiter = partial(self.after, self.random.uniform(0, 3), partial(self.pull, member, work))
+            self._waiters[work.of].append(waiter)
+            self.after(self.random.uniform(*HELD_MS), partial(self.answer_empty, member, work, waiter))
+            return
+        fault_of_answer = None if work.is_late else self.script.hit(RequestKind.PULL, work.of[1], self.now)
+        work.is_late = False
+        if fault_of_answer is not None:
+            self.meet(member, work, fault_of_answer, len(found))
             return
         first, work.next_offset = work.next_offset, work.next_offset + len(found)
         self.answer(work, len(found))
@@ -497,6 +541,49 @@ class SimulatedGroup:
             self.at(at_ms, partial(self.call, member, work, offset, message.send, message.times))
         self.after(at_ms - self.now + 1, partial(self.pull, member, work))
 
+    def answer_empty(self, member: Member, work: Working, waiter: Callable[[], None]) -> None:
+        """A broker holds a pull for so long, and answers that there is no message."""
+        is_over = work.is_dropped or member.is_dead or self.now > self.over_ms
+        if is_over or waiter not in self._waiters[work.of]:
+            return
+        if self.script.is_down(work.of[1], self.now) is not None:
+            return
+        self._waiters[work.of].remove(waiter)
+        fault = self.script.hit(RequestKind.PULL, work.of[1], self.now)
+        if fault is not None:
+            self.meet(member, work, fault, 0)
+            return
+        self.answer(work, 0)
+        self.pull(member, work)
+
+    def meet(self, member: Member, work: Working, fault: WireFault, count: int) -> None:
+        """An answer comes late, or never, or ends the connection."""
+        again = partial(self.pull, member, work)
+        if fault.kind is FaultKind.WIRE_DELAY:
+            work.is_late = True
+            self.after(fault.hit.delay_ms, again)
+        elif fault.kind is FaultKind.WIRE_SWALLOW:
+            work.pending = None
+            self.at(work.asked_ms + self.gives_up_ms() + FAILED_MS, again)
+            self.lose_answer(work, count)
+        else:
+            self.lose(work)
+            self.drop(work.of[1], member)
+            self.after(FAILED_MS + self.wait_ms(), again)
+
+    def beat(self, broker: str, member: Member) -> None:
+        """A heartbeat without an answer runs out, at which the client closes the connection; the next one sends another."""
+        if member.is_there and self.script.hit(RequestKind.HEARTBEAT, broker, self.now) is not None:
+            self.after(3_000, partial(self.drop, broker, member))
+            self.after(4_200, partial(self.beat, broker, member))
+
+    def drop(self, broker: str, member: Member) -> None:
+        """A broker whose connection to a member is closed forgets it, until it connects anew."""
+        if member.id in self.registered[broker]:
+            self.registered[broker].remove(member.id)
+            self.notify(broker)
+        self.after(self.random.uniform(900, 1_100), partial(self.register, broker, member))
+
     def ask(self, member: Member, work: Working) -> Row:
         """A request for messages passes the relay."""
         return self.rows.pull(
@@ -505,7 +592,12 @@ class SimulatedGroup:
 
     def answer(self, work: Working, count: int) -> None:
         if work.pending is not None:
-            found = {"answered_ns": ns(self.now), "code": 0, "next_offset": work.next_offset, "count": count}
+            found = {
+                "answered_ns": ns(self.now),
+                "code": 0 if count else 19,
+                "next_offset": work.next_offset,
+                "count": count,
+            }
             work.pending |= found
         work.pending = None
 
@@ -543,6 +635,13 @@ class SimulatedGroup:
         """To the queue's broker; else the client sends the message itself; else it consumes it again."""
         broker = work.of[1]
         fault = self.script.is_down(broker, self.now)
+        fault_of_answer = self.script.hit(RequestKind.SEND_BACK, broker, self.now)
+        if fault_of_answer is not None:
+            if fault_of_answer.hit.frames is Frames.RESPONSES:
+                self.after(10, partial(self.copy, broker, send, times + 1, self.asked_level()))
+            self.after(SEND_BACK_MS, partial(self.drop, broker, member))
+            self.after(SEND_BACK_MS + 5, partial(self.resend, member, work, offset, send, times))
+            return
         if fault is None:
             self.after(10, partial(self.copy, self.back_at(broker), send, times + 1, self.asked_level()))
             self.after(10 + self.wait_ms(), partial(self.finish, member, work, offset))
@@ -605,6 +704,13 @@ class SimulatedGroup:
             self.write(work.of, value)
 
     # Steps that a defective group overrides.
+
+    def lose_answer(self, work: Working, count: int) -> None:
+        """A pull's answer, with so many messages, is lost."""
+
+    def gives_up_ms(self) -> float:
+        """Return when a pull without an answer ends, from its beginning."""
+        return self.random.uniform(30_000, 31_000)
 
     def ids_of(self, _member: Member, asked: str) -> list[str]:
         return list(self.registered[asked])
@@ -810,7 +916,12 @@ def simulated(
         faults=[
             fault_row(script.brokers[fault.of], fault.from_ms, fault.for_ms, is_kill=fault.is_kill, episode=number)
             for number, fault in enumerate(script.faults)
+        ]
+        + [
+            fault_row(script.brokers[each.of], each.from_ms, each.for_ms, kind=each.kind, episode=number)
+            for number, each in enumerate(script.on_the_wire, len(script.faults))
         ],
+        hits={str(number): each.hit for number, each in enumerate(script.on_the_wire, len(script.faults))},
         count=script.count,
         duration_ms=script.fed_until_ms,
         membership=tuple(_events(script)),
@@ -861,6 +972,7 @@ def drawn_script(seed: int) -> Script:
         count=count,
         lives=tuple(lives),
         faults=tuple(faults),
+        on_the_wire=tuple(_drawn_on_the_wire(seed, max((fault.heal_ms for fault in faults), default=3_000), fed_ms)),
         fails_every=random.choice((5, 7, 1_000)),
         tries=random.choice((1, 2, 3)),
         delay_level=random.choice((1, 1, 2)),
@@ -869,3 +981,24 @@ def drawn_script(seed: int) -> Script:
         stall_ms=random.choice((10, 100, 900)),
         drain_ms=random.choice((6_000, 14_000, 25_000)),
     )
+
+
+DRAWN_ON_THE_WIRE = (
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.PULL, Frames.RESPONSES)),
+    (FaultKind.WIRE_DELAY, WireHit(RequestKind.PULL, Frames.RESPONSES, 700)),
+    (FaultKind.WIRE_RESET, WireHit(RequestKind.PULL, Frames.REQUESTS)),
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.SEND_BACK, Frames.RESPONSES)),
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.SEND_BACK, Frames.REQUESTS)),
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.OFFSETS, Frames.REQUESTS)),
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.HEARTBEAT, Frames.RESPONSES)),
+    (FaultKind.WIRE_SWALLOW, WireHit(RequestKind.LOCK, Frames.RESPONSES)),
+)
+
+
+def _drawn_on_the_wire(seed: int, since_ms: int, until_ms: int) -> Iterable[WireFault]:
+    """Yield one in some stories, after the other faults."""
+    random = Random(f"{seed} on the wire")
+    from_ms = since_ms + random.randrange(1_000, 6_000)
+    if from_ms < until_ms and random.random() < 0.5:
+        kind, hit = random.choice(DRAWN_ON_THE_WIRE)
+        yield WireFault(random.randrange(2), from_ms, random.choice((500, 2_000, 5_000)), kind, hit)

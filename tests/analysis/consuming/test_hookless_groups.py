@@ -65,8 +65,9 @@ def hookless(story: Story) -> Story:
 
 def _answer(group: Group) -> None:
     """Brokers answer the last pull of a queue that was given up, too."""
-    for row in group.wire:
-        if row["what"] == "pull" and row.get("answered_ns") is None:
+    last = {(row["member"], row["kind"], row["broker"]): row for row in group.wire if row["what"] == "pull"}
+    for row in last.values():
+        if row.get("answered_ns") is None:
             work = row["kind"], row["broker"]
             over = (each["at_ns"] for each in group.owned if each["member"] == row["member"] and each["at_ns"] > row["in_ns"]
                     and work not in {(of["kind"], of["broker"]) for of in each["queues"]})  # fmt: skip

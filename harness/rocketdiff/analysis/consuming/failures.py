@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from rocketdiff.analysis.consuming.group_offsets import may_stay
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, ReturnedCopy
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, UNWRITTEN_NS
+from rocketdiff.oracle.consumer.reach import may_stay, meets_hand_backs, over_ns
 from rocketdiff.oracle.consumer.retrying import DEFAULT_MOST, Failure
 from rocketdiff.oracle.consumer.windows import MARGIN_NS
 
@@ -33,7 +33,7 @@ class Failures:
 
     def __init__(self, story: CaseStory, group: GroupStory) -> None:
         self.most = most_reconsume_times(group)
-        self._faults = story.trace.faults
+        self._faults = [fault for fault in story.trace.faults if fault.hit is None or meets_hand_backs(fault)]
         self._group = group
         self._clock = story.trace.entry.clock
         self._killed = [life.killed_ns for life in group.lives if life.killed_ns is not None]
@@ -42,8 +42,9 @@ class Failures:
         """Return a failed delivery whose call has ended."""
         end_ns = delivery.end_ns or 0
         is_beside_a_fault = may_stay(self._faults, end_ns) or any(
-            fault.healed_ns is not None and fault.inject_ns <= end_ns <= fault.healed_ns + MARGIN_NS
+            healed_ns is not None and fault.inject_ns <= end_ns <= healed_ns + MARGIN_NS
             for fault in self._faults
+            for healed_ns in (over_ns(fault),)
         )
         return Failure(
             delivery.times,

@@ -8,12 +8,19 @@ from itertools import islice
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Pause, QueueOf, Tenure
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultRecord, Means
-from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer import committed as oracle
 from rocketdiff.oracle.consumer.committed import FIRST_PERSIST_NS, SETTLED_NS, Bounds, Committed, Down
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, Call, Progress
-from rocketdiff.oracle.consumer.windows import MARGIN_NS, NEVER_NS, REGISTERS_NS
+from rocketdiff.oracle.consumer.reach import (
+    hides_commits,
+    is_of_name_server,
+    may_stay,
+    meets_hand_backs,
+    over_ns,
+    unreachable_until_ns,
+)
+from rocketdiff.oracle.consumer.windows import NEVER_NS
 
 LATE_NS = 3 * NS_PER_S
 """
@@ -58,9 +65,10 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
     firsts = [first_of(group, tenure) for tenure in tenures]
     if not tenures or None in firsts or any(tenure.is_repaired for tenure in tenures):
         return None
-    faults = [fault for fault in story.trace.faults if is_down(fault)]
+    faults = [fault for fault in story.trace.faults if hides_commits(fault) or meets_hand_backs(fault)]
+    handing_back = [fault for fault in faults if meets_hand_backs(fault)]
     progress = [
-        _progress(story, group, tenure, first, faults)
+        _progress(story, group, tenure, first, handing_back)
         for tenure, first in zip(tenures, firsts, strict=True)
         if first is not None
     ]
@@ -68,7 +76,7 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
     downs = [
         Down(fault.inject_ns, unreachable_until_ns(fault), is_of_broker and fault.kind.traits.means is Means.KILL)
         for fault in faults
-        if (is_of_broker := fault.node == queue.broker) or is_of_name_server(fault)
+        if hides_commits(fault) and ((is_of_broker := fault.node == queue.broker) or is_of_name_server(fault))
     ]
     persist_ns = int(group.settings.get("persist_consumer_offset_interval_ms", PERSIST_MS)) * NS_PER_MS
     every_ns = persist_ns + LATE_NS * (1 + len({fault.node for fault in faults}))
@@ -84,10 +92,10 @@ def rises_only(
     besides: a tenure that has written nothing by then.
     """
     is_disturbed = any(
-        is_down(fault)
+        hides_commits(fault)
         and fault.node == queue.broker
         and fault.inject_ns <= to_ns
-        and (fault.healed_ns is None or from_ns <= fault.healed_ns + 2 * SETTLED_NS)
+        and (fault.healed_ns is None or from_ns <= (over_ns(fault) or 0) + 2 * SETTLED_NS)
         for fault in story.trace.faults
     )
     writers = (each for each in group.tenures_within(queue, from_ns - TAKES_OVER_NS, to_ns) if each is not besides)
@@ -101,36 +109,6 @@ def first_of(group: GroupStory, tenure: Tenure) -> int | None:
     if tenure.queue.kind is TopicKind.RETRY or group.settings.get("consume_from_where") == "first":
         return 0
     return min((each.queue_offset for each in group.deliveries_in(tenure)), default=None)
-
-
-def is_down(fault: FaultRecord) -> bool:
-    """True for a fault during which a server that consumers use answers nothing."""
-    traits = fault.kind.traits
-    return traits.means in (Means.PAUSE, Means.KILL) and traits.node in (NodeKind.BROKER, NodeKind.NAME_SERVER)
-
-
-def is_of_name_server(fault: FaultRecord) -> bool:
-    """True if the name server itself was faulty."""
-    return fault.kind.traits.node is NodeKind.NAME_SERVER
-
-
-def unreachable_until_ns(fault: FaultRecord) -> int | None:
-    """
-    Return until when a member may not have reached a broker to commit, None for ever.
-
-    A name server that was silent may have dropped a broker, whose address clients then forget until it registers anew.
-    """
-    if fault.healed_ns is None or not is_of_name_server(fault):
-        return fault.healed_ns
-    return fault.healed_ns + REGISTERS_NS + MARGIN_NS
-
-
-def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
-    """True if a fault may have met both ways of the hand-back of a call that ended then."""
-    return end_ns is not None and any(
-        fault.inject_ns <= end_ns + BOTH_WAYS_NS and (fault.healed_ns is None or end_ns <= fault.healed_ns)
-        for fault in faults
-    )
 
 
 def _progress(

@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import chain, islice, pairwise, zip_longest
 from math import inf
 
-from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Listing, Pause, Round
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import IDS_EVERY, TopicKind
@@ -22,6 +21,15 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.reach import (
+    closes_connections,
+    is_felt,
+    is_of_name_server,
+    moves_queues,
+    moves_queues_for,
+    over_ns,
+    stands_still,
+)
 from rocketdiff.oracle.consumer.windows import ASKED_NS, FORGOTTEN_NS, HOLD_NS, MARGIN_NS, Windows
 from rocketdiff.traces.manifest import LONGEST_STALL
 
@@ -97,7 +105,8 @@ class Membership:
         self.windows = windows_of(story, group)
         self._group = group
         self._queues = entry.queues_per_broker + 1
-        self._faults = tuple(fault for fault in story.trace.faults if is_down(fault))
+        self._felt = tuple(fault for fault in story.trace.faults if is_felt(fault))
+        self._faults = tuple(fault for fault in self._felt if moves_queues(fault))
         self._brokers = tuple(entry.brokers)
         stalled_ns = STALLS * int(entry.measured.get(LONGEST_STALL, 0))
         self.busy_ns = min(MARGIN_NS, BUSY_NS + stalled_ns)
@@ -134,7 +143,8 @@ class Membership:
         surely = [frozenset.intersection(*map(frozenset, own)) if own else frozenset() for own in rows.values()]
         seen = [ids for own in rows.values() for ids in own]
         lives = [life for life in self._group.lives if self._may_be_listed(life, from_ns, round_.at_ns)]
-        dropped = {life.client_id for life in lives if self.is_frozen(life, from_ns, round_.at_ns)}
+        is_closing = self._may_be_closing(from_ns, round_.at_ns)
+        dropped = {life.client_id for life in lives if is_closing or self.is_frozen(life, from_ns, round_.at_ns)}
         listed = frozenset(one for ids in seen for one in ids)
         return Views(
             (frozenset.intersection(*surely) if surely else frozenset()) - dropped,
@@ -151,7 +161,7 @@ class Membership:
             (since_ns, until_ns + self._after_change(since_ns, until_ns) + self._margin_ns(since_ns, until_ns))
             for since_ns, until_ns in chain(self._changes(), self._wrong())
         )
-        faults = ((each.inject_ns, _over(each) + self._after_fault(each) + MARGIN_NS) for each in self._faults)
+        faults = ((each.inject_ns, _over(each) + self.after_fault(each) + MARGIN_NS) for each in self._faults)
         return tuple(merged(chain(changes, faults, self._overslept)))
 
     @cached_property
@@ -231,13 +241,17 @@ class Membership:
         """A broker that is down hears of it at its resume, and may then read a heartbeat that came before."""
         by_ns: float = self._gone_ns(life, gone_ns) + SEEN_NS
         for fault in self._faults:
+            if fault.hit is not None:
+                if fault.inject_ns <= by_ns and gone_ns <= _over(fault):
+                    by_ns = max(by_ns, _over(fault) + SEEN_NS)
+                continue
             if fault.inject_ns - HOLD_NS <= by_ns and gone_ns <= _over(fault) + HOLD_NS:
                 by_ns = max(by_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
         return by_ns
 
     def _may_repeat(self, from_ns: float, at_ns: int) -> bool:
-        """True if a broker may list an id several times: a member connected anew while it could not read."""
-        return any(
+        """True if a broker may list an id several times: a member connected anew while it could not read, or just now."""
+        return self._may_be_closing(from_ns, at_ns) or any(
             fault.kind is FaultKind.PAUSE
             and fault.inject_ns <= at_ns
             and from_ns <= _over(fault) + FORGOTTEN_NS + MARGIN_NS
@@ -245,12 +259,20 @@ class Membership:
             for fault in self._faults
         )
 
+    def _may_be_closing(self, from_ns: float, at_ns: int) -> bool:
+        """True if a fault on the wire may have closed connections, so that a broker drops members and lists them anew."""
+        again_ns = self.windows.closed_connection() + MARGIN_NS
+        closing = (fault for fault in self._faults if closes_connections(fault))
+        return any(fault.inject_ns <= at_ns and from_ns <= _over(fault) + again_ns for fault in closing)
+
     def may_have_closed(self, fault: FaultRecord) -> bool:
         """
         True if a client may have asked the broker something while it was down, and closed the connection at the timeout.
 
         In calm it asks with each round and heartbeat, and to hand back a failed message.
         """
+        if fault.hit is not None:
+            return False
         heal_ns = fault.healed_ns or fault.inject_ns
         if heal_ns - fault.inject_ns < ASKED_NS:
             return False
@@ -338,7 +360,9 @@ class Membership:
 
     def _disturbs_until(self, fault: FaultRecord) -> float:
         """A broker that forgets a connection after its time tells nobody."""
-        after_ns = _over(fault) + self._after_fault(fault)
+        after_ns = _over(fault) + (self.after_fault(fault) if moves_queues(fault) else 0)
+        if fault.hit is not None:
+            return max(after_ns, _over(fault) + stands_still(self.windows, fault.kind, fault.hit) + HOLD_NS)
         if fault.kind is FaultKind.PAUSE and self.may_have_closed(fault):
             after_ns = max(after_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
         return after_ns
@@ -356,10 +380,13 @@ class Membership:
 
     def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
         """True if a fault of a broker and what it leaves behind, or a lost wake-up, falls into a time."""
-        faults = ((fault.inject_ns - HOLD_NS, self._disturbs_until(fault)) for fault in self._faults)
+        faults = ((fault.inject_ns - HOLD_NS, self._disturbs_until(fault)) for fault in self._felt)
         return any(begin_ns <= until_ns and since_ns <= end_ns for begin_ns, end_ns in chain(faults, self._overslept))
 
-    def _after_fault(self, fault: FaultRecord) -> int:
+    def after_fault(self, fault: FaultRecord) -> int:
+        """Return for how long after its end a fault may leave the owners of queues open."""
+        if fault.hit is not None:
+            return moves_queues_for(self.windows, fault.kind, fault.hit, self._queues)
         if _is_short(fault):
             return self.windows.no_owner_after_a_leave()
         beside_ns = self.windows.no_owner_beside_a_broker_that_is_down(self._queues) + self.windows.lock_of_another()
@@ -409,7 +436,8 @@ def _is_short(fault: FaultRecord) -> bool:
 
 
 def _over(fault: FaultRecord) -> float:
-    return inf if fault.healed_ns is None else fault.healed_ns
+    until_ns = over_ns(fault)
+    return inf if until_ns is None else until_ns
 
 
 def merged(spans: Iterable[Span]) -> Iterator[Span]:

@@ -3,11 +3,11 @@
 from bisect import bisect_right
 from collections import defaultdict
 
-from rocketdiff.analysis.consuming.group_offsets import is_down
 from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.units import NS_PER_MS
+from rocketdiff.oracle.consumer.reach import is_felt
 from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
 
 THREADS = 20
@@ -28,7 +28,7 @@ class Promptly:
         self._disturbed = [
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + waiting.after(fault) + MARGIN_NS)
             for fault in story.trace.faults
-            if is_down(fault)
+            if is_felt(fault)
         ]
         self._disturbed += [
             (pause.from_ns, None if pause.until_ns is None else pause.until_ns + MARGIN_NS)

@@ -7,12 +7,13 @@ The windows are the baseline's release's. A baseline without rules of its own ge
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.units import NS_PER_MS
+from rocketdiff.oracle.consumer import reach
 from rocketdiff.oracle.consumer.finishing import UNWRITTEN_NS
+from rocketdiff.oracle.consumer.reach import closes_connections, is_felt, is_of_name_server, moves_queues, over_ns
 from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
 
 
@@ -34,7 +35,7 @@ class Waiting:
         self._open: dict[QueueOf, _Open | None] = {}
         self._clock = trace.entry.clock
         self._queues = trace.entry.queues_per_broker + 1
-        self._faults = [fault for fault in trace.faults if is_down(fault)]
+        self._faults = [fault for fault in trace.faults if is_felt(fault)]
         self._group = group
         self._fed = tuple(story.held or ())
         self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
@@ -118,11 +119,16 @@ class Waiting:
         kept_ns = self._broker_was_down(fault)
         if self._is_kept(fault, kept_ns):
             return kept_ns
-        taken_ns = self._windows.no_owner_beside_a_broker_that_is_down(self._queues)
+        if fault.hit is None:
+            taken_ns = self._windows.no_owner_beside_a_broker_that_is_down(self._queues)
+        else:
+            taken_ns = reach.lingers_ns(fault.kind, fault.hit) + self._membership.after_fault(fault)
         return max(kept_ns, taken_ns + self._windows.first_delivery() + HOLD_NS)
 
     def _is_kept(self, fault: FaultRecord, window_ns: int) -> bool:
         """True if a member worked on each queue of the broker when the fault began, and none came or went since."""
+        if closes_connections(fault) and len(self._group.lives) > 1:
+            return False  # a list without a member has it give up everything; of a group of one there is no list then
         since_ns = fault.inject_ns - self._windows.first_delivery() - self._windows.no_owner_after_a_leave()
         until_ns = (fault.healed_ns or fault.inject_ns) + window_ns
         return not any(since_ns <= at_ns <= until_ns for at_ns in self._group.changes_ns) and all(
@@ -132,6 +138,9 @@ class Waiting:
         )
 
     def _broker_was_down(self, fault: FaultRecord) -> int:
+        if fault.hit is not None:
+            lingers_ns = reach.lingers_ns(fault.kind, fault.hit)
+            return lingers_ns + reach.stands_still(self._windows, fault.kind, fault.hit) + HOLD_NS
         return self._windows.broker_was_down(
             (fault.healed_ns or fault.inject_ns) - fault.inject_ns,
             was_killed=fault.kind is FaultKind.KILL,
@@ -142,12 +151,16 @@ class Waiting:
         """Until when a queue may be without an owner; then the first pull of the next one."""
         windows = self._windows
         since_ns = max((at_ns for at_ns in self._group.changes_ns if at_ns < self._until_ns), default=0)
-        is_notified = not self._faults
+        faults = [fault for fault in self._faults if moves_queues(fault)]
+        is_notified = not faults
         locked_ns = windows.lock_of_another(was_killed=any(life.killed_ns is not None for life in self._group.lives))
         ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns]
         ends += [at_ns + windows.no_owner_after_a_leave(is_notified=False) for at_ns in self._woken()]
-        for fault in self._faults:
+        for fault in faults:
             healed_ns = fault.healed_ns or 0
+            if fault.hit is not None:
+                ends.append((over_ns(fault) or 0) + self._membership.after_fault(fault))
+                continue
             ends.append(healed_ns + windows.no_owner_beside_a_broker_that_is_down(self._queues) + locked_ns)
             is_forgotten = is_of_name_server(fault)
             if fault.kind is FaultKind.KILL or is_forgotten:

@@ -186,15 +186,16 @@ def probe_broker(address: str, timeout_ms: int, topic: str = PROBE_TOPIC, securi
 
     A request for an offset stores nothing, so it is harmless if a paused broker serves it later.
     """
-    _probe(address, requests.get_max_offset(topic, 0), timeout_ms, security)
+    ask_once(address, requests.get_max_offset(topic, 0), timeout_ms, security)
 
 
 def probe_name_server(address: str, timeout_ms: int, topic: str = PROBE_TOPIC, security: Security = OPEN) -> None:
     """As probe_broker, for a name server: requests the probe topic's route."""
-    _probe(address, requests.get_route(topic), timeout_ms, security)
+    ask_once(address, requests.get_route(topic), timeout_ms, security)
 
 
-def _probe(address: str, command: Command, timeout_ms: int, security: Security) -> None:
+def ask_once(address: str, command: Command, timeout_ms: int, security: Security = OPEN) -> None:
+    """Send a server a request on a new connection; return after any answer, also an error. Raises RemotingExceptions."""
     with channels_to(security, connect_timeout_ms=timeout_ms) as channels:
         channels.invoke(address, command, timeout_ms)
 

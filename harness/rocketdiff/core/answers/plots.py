@@ -14,18 +14,20 @@ from rocketdiff.core.units import NS_PER_MS
 
 @dataclass(frozen=True, slots=True)
 class FaultWindow:
-    """A shaded time span of a plot; end_ms is None if the fault was never healed."""
+    """A shaded time span of a plot; end_ms is None if the fault was never healed. during: the node's state in words."""
 
     episode: int
     kind: str
     node: str
     start_ms: float
     end_ms: float | None
+    during: str = ""
 
     @classmethod
     def of(cls, fault: FaultRecord, origin_ns: int) -> Self:
         healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
-        return cls(fault.episode, str(fault.kind), fault.node, (fault.inject_ns - origin_ns) / NS_PER_MS, healed_ms)
+        start_ms = (fault.inject_ns - origin_ns) / NS_PER_MS
+        return cls(fault.episode, str(fault.kind), fault.node, start_ms, healed_ms, fault.during)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,7 @@ class GroupTimeline:
 @dataclass(frozen=True, slots=True)
 class AfterFault:
     """
-    What one group's user saw of a fault.
+    What one group's user saw of a fault. during: the node's state in words.
 
     silent_ms: longest time without a delivery, from the fault to the next one or the last new message. resumed_ms: from the heal to
     the first delivery from a queue of the faulty broker; None if there was none, or no broker's fault.
@@ -246,6 +248,7 @@ class AfterFault:
     start_ms: float
     silent_ms: float
     resumed_ms: float | None
+    during: str = ""
 
 
 @dataclass(frozen=True, slots=True)

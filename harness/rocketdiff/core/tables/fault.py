@@ -1,7 +1,7 @@
 """Faults: their kinds, as requested (FaultSpec) and as they happened (FaultRecord)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -252,6 +252,36 @@ class Frames(StrEnum):
     RESPONSES = "responses"
 
 
+class RequestKind(StrEnum):
+    """What a fault on the wire of consumers hits: requests of a kind, or their responses. Producers have one kind, sends."""
+
+    PULL = "pull"
+    SEND_BACK = "send-back"
+    OFFSETS = "offsets"
+    HEARTBEAT = "heartbeat"
+    LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class WireHit:
+    """Requests of consumers of a kind, or their answers. delay_ms: for which a fault delays them."""
+
+    of: RequestKind
+    frames: Frames
+    delay_ms: float = 0.0
+
+    def __str__(self) -> str:
+        """``pull requests``, ``pull answers``."""
+        return f"{self.of.removesuffix('s')} {'answers' if self.frames is Frames.RESPONSES else 'requests'}"
+
+
+_HIT = {
+    FaultKind.WIRE_DELAY: "delayed",
+    FaultKind.WIRE_RESET: "answered with a reset",
+    FaultKind.WIRE_SWALLOW: "swallowed",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FaultSpec:
     """
@@ -260,6 +290,7 @@ class FaultSpec:
     for_s: duration; None for a kill without restart.
     frames: faults on the wire only.
     delay_ms: wire-delay only.
+    of: faults on the wire of consumers only.
     """
 
     episode: int
@@ -269,11 +300,17 @@ class FaultSpec:
     for_s: float | None
     frames: Frames | None = None
     delay_ms: float = 0.0
+    of: RequestKind | None = None
+
+    @property
+    def hit(self) -> WireHit | None:
+        """What a fault on the wire of consumers hits."""
+        return None if self.of is None or self.frames is None else WireHit(self.of, self.frames, self.delay_ms)
 
 
 def fault_sentence(fault: FaultSpec) -> str:
     """Return a description of one fault: ``broker-b paused at 1.5 s for 1 s``."""
-    what = fault.kind.traits.sentence.format(frames=fault.frames, delay_ms=fault.delay_ms)
+    what = fault.kind.traits.sentence.format(frames=fault.hit or fault.frames, delay_ms=fault.delay_ms)
     if fault.kind not in KILLS:
         end = f"for {fault.for_s:g} s"
     elif fault.for_s is None:
@@ -282,6 +319,9 @@ def fault_sentence(fault: FaultSpec) -> str:
         end = f"and {fault.kind.traits.ends} after {fault.for_s:g} s"
     return f"{fault.node} {what} at {fault.at_s:g} s {end}"
 
+
+IN_NO_TABLE = {"in_no_table": True}
+"""Metadata of a field that is in a run's manifest, and in no table."""
 
 FAULT_COUNTS = tuple(kind.traits.count for kind in FaultKind)
 """The ledger's names."""
@@ -301,6 +341,7 @@ class FaultRecord:
     It began within [inject_ns, injected_ns], proven at proven_ns, and ended within [heal_ns, healed_ns], proven at
     heal_proven_ns. The heal fields are None for a kill without restart, and if the run ended first.
     node: the broker's name as clients see it, or the name of another node.
+    hit: what a fault on the wire of consumers hits; a run's manifest says it, so no table does.
     """
 
     episode: int
@@ -312,3 +353,14 @@ class FaultRecord:
     heal_ns: int | None = None
     healed_ns: int | None = None
     heal_proven_ns: int | None = None
+    hit: WireHit | None = field(default=None, compare=False, metadata=IN_NO_TABLE)
+
+    @property
+    def during(self) -> str:
+        """The node's state in words: ``paused``, ``with pull answers swallowed``."""
+        return self.kind.traits.during if self.hit is None else f"with {self.hit} {_HIT[self.kind]}"
+
+
+def with_hits(faults: Iterable[FaultRecord], hits: Mapping[str, WireHit]) -> Iterator[FaultRecord]:
+    """Yield the faults of a case with what those on the wire hit. hits: by episode."""
+    return (replace(fault, hit=hits.get(str(fault.episode))) for fault in faults)

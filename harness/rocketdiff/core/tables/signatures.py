@@ -419,6 +419,11 @@ PULLED_FROM_ANOTHER = Signature(
 PULLED_TOO_SOON = Signature(
     "pulling.too-soon", "pulling", "a member of {subject} does not wait for as long as it should after a failed pull"
 )
+PULLED_TOO_LATE = Signature(
+    "pulling.too-late",
+    "pulling",
+    "a member of {subject} pulls too late after an answer that was lost on the wire, or never",
+)
 COMMITS_AT_A_SLAVE = Signature(
     "pulling.commit-at-a-slave", "pulling", "a member of {subject} sends a slave an offset to commit"
 )

@@ -187,6 +187,10 @@ class Windows:
         given_up_ms = GIVE_UP_WAIT_SINCE_5_2_0_MS if self.rules.unlocks_at_once else GIVE_UP_WAIT_MS + UNLOCK_DELAY_MS
         return given_up_ms * NS_PER_MS + again_ns
 
+    def lock_asked_again(self) -> int:
+        """From the end of a fault that met questions for locks to the next pull of a queue: a renewal, or a run's own question."""
+        return max(self.renewal_ns, LOCK_ASKED_NS) + self.pull_failure_ns
+
     def lock_of_a_killed_member(self) -> int:
         """From the death of a member to the end of its locks, at the least: it renewed them one period before."""
         return BROKER_LOCK_NS - self.renewal_ns

@@ -18,6 +18,7 @@ from typing import Protocol, cast
 
 from rocketdiff.relay.grpc.calls import CallReader
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
+from rocketdiff.relay.remoting.consuming import GROUP_CODES
 from rocketdiff.relay.remoting.frames import FrameInfo, FrameSplitter, info_of, rerouted
 from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, WireJournal
 
@@ -84,9 +85,16 @@ class Endpoint(Protocol):
 
 @dataclass(slots=True)
 class _Delayed:
+    """codes: of its switch. Frames of other codes overtake it, as they do at a broker, which has threads for each kind of request."""
+
     frame: bytes
     record: Passed
     due_ns: int
+    codes: tuple[int, ...]
+
+    def holds_up(self, code: int | None) -> bool:
+        """True if a later frame keeps its place. code: of its request."""
+        return not self.codes or code in self.codes
 
 
 class Splitter(Protocol):
@@ -167,6 +175,8 @@ class RelayedConnection:
         self._shared = shared
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._asked: dict[int, int] = {}
+        """Codes of the requests of a group that have no response yet, by number; a switch may be turned on before it comes."""
         self.client = Side(self, SERVER)
         self.server = Side(self, CLIENT)
 
@@ -190,11 +200,14 @@ class RelayedConnection:
             note = f"past the relay: {' '.join(unknown)}" if unknown else None
         if self._shared.switchboard.is_idle and not side.delayed:
             out_ns = self._write(side, frame)
-            self._note(self._passed(side, frame, info_of(frame), in_ns, note), out_ns)
+            info = info_of(frame)
+            self._asked_code(side, info)
+            self._note(self._passed(side, frame, info, in_ns, note), out_ns)
             return
         info = info_of(frame)
-        switch = self._shared.switchboard.choose(self._endpoint.node, side.to, info)
-        self._switched(side, frame, self._passed(side, frame, info, in_ns, note), switch)
+        code = self._asked_code(side, info)
+        switch = self._shared.switchboard.choose(self._endpoint.node, side.to, info, code)
+        self._switched(side, frame, self._passed(side, frame, info, in_ns, note), switch, code)
 
     def lost(self, side: Side, *, reset: bool) -> None:
         """End the other side after this one: at once after a reset, otherwise after the delayed frames."""
@@ -237,7 +250,17 @@ class RelayedConnection:
         else:
             self.client.resume_reading()
 
-    def _switched(self, side: Side, frame: bytes, record: Passed, switch: Switch | None) -> None:
+    def _asked_code(self, side: Side, info: FrameInfo) -> int | None:
+        """Return the code of a request, or of the one that a response answers; None of any other, such as a broker's own request."""
+        if side is self.server:
+            return self._asked.pop(info.opaque, None) if info.response else None
+        if info.response:
+            return None
+        if info.code in GROUP_CODES and not info.oneway:
+            self._asked[info.opaque] = info.code
+        return info.code
+
+    def _switched(self, side: Side, frame: bytes, record: Passed, switch: Switch | None, code: int | None) -> None:
         action = None if switch is None else switch.action
         if action is Action.RESET:
             self._note(replace(record, action=action), None)
@@ -246,15 +269,16 @@ class RelayedConnection:
                 each.reset()
         elif action is Action.SWALLOW:
             self._note(replace(record, action=action), None)
-        elif action is Action.DELAY or side.delayed:
+        elif action is Action.DELAY or (side.delayed and side.delayed[-1].holds_up(code)):
             delay_ms = 0.0 if switch is None else switch.delay_ms
-            self._delay(side, frame, replace(record, action=action), delay_ms)
+            codes = side.delayed[-1].codes if switch is None else switch.codes
+            self._delay(side, frame, replace(record, action=action), delay_ms, codes)
         else:
             self._note(record, self._write(side, frame))
 
-    def _delay(self, side: Side, frame: bytes, record: Passed, delay_ms: float) -> None:
+    def _delay(self, side: Side, frame: bytes, record: Passed, delay_ms: float, codes: tuple[int, ...]) -> None:
         due_ns = max(record.in_ns + int(delay_ms * 1e6), side.delayed[-1].due_ns if side.delayed else 0)
-        side.delayed.append(_Delayed(frame, record, due_ns))
+        side.delayed.append(_Delayed(frame, record, due_ns, codes))
         side.delayed_bytes += len(frame)
         if side.delayed_bytes > MOST_WAITING_BYTES:
             side.pause_reading()

@@ -7,7 +7,12 @@ from rocketdiff.relay.remoting.frames import FrameInfo
 
 
 class Action(StrEnum):
-    """DELAY: later frames keep their order. SWALLOW: the frame is dropped. RESET: the connection is reset, the frame dropped."""
+    """
+    What becomes of a frame.
+
+    DELAY: later frames keep their order; with ``codes`` those of other codes overtake. SWALLOW: the frame is dropped. RESET: the
+    connection is reset, the frame dropped.
+    """
 
     DELAY = "delay"
     SWALLOW = "swallow"
@@ -20,19 +25,23 @@ class Switch:
     One rule.
 
     node: empty for any. to: receiver, ``server`` or ``client``; empty for both. sends: only send requests and responses with a
-    queue offset. times: number of frames it applies to; None until it is turned off.
+    queue offset. codes: only requests with these, and the responses to them; empty for any. times: number of frames it applies to;
+    None until it is turned off.
     """
 
     action: Action
     node: str = ""
     to: str = ""
     sends: bool = False
+    codes: tuple[int, ...] = ()
     delay_ms: float = 0.0
     times: int | None = None
 
-    def meets(self, node: str, to: str, info: FrameInfo) -> bool:
+    def meets(self, node: str, to: str, info: FrameInfo, code: int | None) -> bool:
+        """code: of the request, or of the one that is answered."""
         is_send = info.identity is not None or info.queue_offset is not None
-        return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends)
+        is_of_kind = not self.codes or code in self.codes
+        return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends) and is_of_kind
 
 
 @dataclass(slots=True)
@@ -61,10 +70,10 @@ class Switchboard:
         """Deactivate a switch; idempotent."""
         self._active.pop(number, None)
 
-    def choose(self, node: str, to: str, info: FrameInfo) -> Switch | None:
-        """Return the switch that applies to this frame, if any, and count one use of it."""
+    def choose(self, node: str, to: str, info: FrameInfo, code: int | None = None) -> Switch | None:
+        """Return the switch that applies to this frame, if any, and count one use of it. code: as in ``Switch.meets``."""
         for number, active in self._active.items():
-            if active.switch.meets(node, to, info):
+            if active.switch.meets(node, to, info, code):
                 if active.left is not None:
                     active.left -= 1
                     if active.left <= 0:

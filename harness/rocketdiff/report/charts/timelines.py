@@ -100,4 +100,4 @@ def lane_of(fault: FaultWindow) -> str | None:
 def fault_text(fault: FaultWindow) -> str:
     """For example ``broker-b paused from 1.5 s to 3.0 s``."""
     until = "the end" if fault.end_ms is None else f"{fault.end_ms / 1e3:.1f} s"
-    return f"{fault.node} {DURING.get(fault.kind, fault.kind)} from {fault.start_ms / 1e3:.1f} s to {until}"
+    return f"{fault.node} {fault.during or DURING.get(fault.kind, fault.kind)} from {fault.start_ms / 1e3:.1f} s to {until}"

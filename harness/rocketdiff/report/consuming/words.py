@@ -77,7 +77,7 @@ def after_lines(sides: Sequence[tuple[str, GroupFigures]]) -> Iterator[tuple[str
     if not sides:
         return
     for place, fault in enumerate(sides[0][1].faults):
-        words = f"{fault.node} {DURING.get(fault.kind, fault.kind)} at {fault.start_ms / 1e3:.1f} s"
+        words = f"{fault.node} {fault.during or DURING.get(fault.kind, fault.kind)} at {fault.start_ms / 1e3:.1f} s"
         yield words, tuple(_after(figures.faults[place]) for _, figures in sides)
 
 

@@ -1,9 +1,10 @@
 """
-Faults on the wire: relays delay, swallow or reset every frame to or from one broker for a while.
+Faults on the wire: relays delay, swallow or reset the frames to or from one broker for a while.
 
 The broker stays healthy. The proof is a request through each relay: delayed, unanswered or reset while the fault is in
-force, and answered normally afterwards. Every frame is affected, not only sends, because otherwise a probe could prove
-nothing.
+force, and answered normally afterwards. Of producers every frame is affected, not only sends, because otherwise a probe could prove
+nothing. Of consumers it is one kind of request, and the probe is of that kind: any answer is one, also an error, and a broker keeps
+nothing of it.
 """
 
 import time
@@ -17,19 +18,23 @@ from rocketdiff.cluster.faults.process_faults import move_fault
 from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS
 from rocketdiff.cluster.faults.record import FaultAction, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
-from rocketdiff.cluster.operations.admin import probe_broker
+from rocketdiff.cluster.operations.admin import ask_once
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.security import OPEN, Security
-from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.core.tables.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames, RequestKind
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
+from rocketdiff.relay.remoting.consuming import LOCK_BATCH_MQ, PULLS, UNLOCK_BATCH_MQ
+from rocketmq_reference.remoting import consuming, requests
+from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import (
     RemotingException,
     RemotingSendRequestException,
     RemotingTimeoutException,
 )
+from rocketmq_reference.remoting.frames import Command, Serialization
 
 _ACTIONS = {
     FaultKind.WIRE_DELAY: Action.DELAY,
@@ -37,6 +42,17 @@ _ACTIONS = {
     FaultKind.WIRE_SWALLOW: Action.SWALLOW,
 }
 _TO = {Frames.REQUESTS: "server", Frames.RESPONSES: "client"}
+
+CODES: Mapping[RequestKind, tuple[int, ...]] = {
+    RequestKind.PULL: tuple(sorted(PULLS)),
+    RequestKind.SEND_BACK: (RequestCode.CONSUMER_SEND_MSG_BACK,),
+    RequestKind.OFFSETS: (RequestCode.QUERY_CONSUMER_OFFSET, RequestCode.UPDATE_CONSUMER_OFFSET),
+    RequestKind.HEARTBEAT: (RequestCode.HEART_BEAT,),
+    RequestKind.LOCK: (LOCK_BATCH_MQ, UNLOCK_BATCH_MQ),
+}
+
+PROBE = "rocketdiff-probe"
+"""Id of the client that probes, in requests that need one."""
 
 _ROUNDED_MS = 1.0
 """The relay's timer may fire this much early, because its clock is coarser than ours."""
@@ -71,14 +87,14 @@ class _Wire:
         """Raises UnprovenFault."""
         self._specs[spec.episode] = spec
         node = node_named(cluster, spec.node)
-        prove = partial(_prove_in_force, spec, node.probe_topic, self.security)
+        prove = partial(_prove_in_force, spec, probe_of(spec, node.probe_topic), self.security)
         return injected(spec, node.name, lambda: self._turn_on(spec), lambda: self._each(node, prove))
 
     def heal(self, cluster: Cluster, record: FaultRecord) -> FaultRecord:
         """Raises UnprovenFault."""
         spec = self._specs[record.episode]
         node = node_named(cluster, spec.node)
-        prove = partial(_prove_over, spec, node.probe_topic, self.security)
+        prove = partial(_prove_over, spec, probe_of(spec, node.probe_topic), self.security)
         return healed(record, lambda: self._turn_off(spec), lambda: self._each(node, prove))
 
     def follow(self, moved: Node) -> None:
@@ -88,7 +104,8 @@ class _Wire:
 
     def _turn_on(self, spec: FaultSpec) -> Span:
         assert spec.frames is not None, "the format asks for them"
-        switch = Switch(_ACTIONS[spec.kind], node=spec.node, to=_TO[spec.frames], delay_ms=spec.delay_ms)
+        codes = () if spec.of is None else CODES[spec.of]
+        switch = Switch(_ACTIONS[spec.kind], spec.node, _TO[spec.frames], codes=codes, delay_ms=spec.delay_ms)
         begin_ns = time.monotonic_ns()
         self._on[spec.episode] = tuple(relay.turn_on(switch) for relay in self.relays)
         return Span(begin_ns, time.monotonic_ns())
@@ -106,13 +123,30 @@ class _Wire:
             return max(asking.map(prove, addresses))
 
 
-def _prove_in_force(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
+def probe_of(spec: FaultSpec, topic: str) -> Command:
+    """Return a request of the kind that a fault hits, of which a broker keeps nothing. topic: the harness's own, for questions."""
+    match spec.of:
+        case None:
+            return requests.get_max_offset(topic, 0)
+        case RequestKind.PULL:
+            return requests.pull(topic, 0, 0, max_messages=1)
+        case RequestKind.OFFSETS:
+            return consuming.query_offset(requests.TOOLS_GROUP, topic, spec.node, 0, serialization=Serialization.JSON)
+        case RequestKind.HEARTBEAT:
+            return requests.heartbeat(PROBE, ())
+        case RequestKind.LOCK:
+            return consuming.lock_queues(requests.TOOLS_GROUP, PROBE, (), serialization=Serialization.JSON)
+        case RequestKind.SEND_BACK:  # without its message, since a broker makes a retry topic before it looks for one
+            return Command(RequestCode.CONSUMER_SEND_MSG_BACK)
+
+
+def _prove_in_force(spec: FaultSpec, probe: Command, security: Security, address: str) -> int:
     began_ns = time.monotonic_ns()
     expected = f"a request to {spec.node} to be {_MET[spec.kind]} on its way"
     try:
         is_silence = spec.kind is FaultKind.WIRE_SWALLOW  # the others end the probe by themselves
         patience_ms = SILENCE_MS if is_silence else round(spec.delay_ms) + ANSWER_TIMEOUT_MS
-        probe_broker(address, patience_ms, topic, security)
+        ask_once(address, probe, patience_ms, security)
     except RemotingException as error:
         if not isinstance(error, _PROOFS.get(spec.kind, ())):
             raise FaultNotProven(expected, seen=str(error)) from error
@@ -133,13 +167,13 @@ _PROOFS: Mapping[FaultKind, type[RemotingException]] = {
 """The error with which a probe must end. Another one, such as a refused connection, proves something else."""
 
 
-def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
+def _prove_over(spec: FaultSpec, probe: Command, security: Security, address: str) -> int:
     """Wait for a response; after a delay fault for one faster than the delay, which a busy machine may not give at once."""
     deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * NS_PER_MS
     while True:
         began_ns = time.monotonic_ns()
         try:
-            probe_broker(address, ANSWER_TIMEOUT_MS, topic, security)
+            ask_once(address, probe, ANSWER_TIMEOUT_MS, security)
         except RemotingException as error:
             raise FaultNotProven(f"{spec.node} to answer through its relay again", seen=str(error)) from error
         now_ns = time.monotonic_ns()

@@ -6,7 +6,7 @@ from rocketdiff.core.consuming.knowable import Consuming, unanswerable
 from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.checks import CHECKS, asked_for
-from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec
+from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec, RequestKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
@@ -22,6 +22,9 @@ PULL_TIMEOUT_S = (28.0, 33.0)
 
 EXPIRES_S = 100.0
 """Brokers forget a member 120 s after its last heartbeat."""
+
+LONGEST_ON_THE_WIRE_S = 30.0
+"""Afterwards the locks of a member that renews none have run out, which is another question."""
 
 LONGEST_HEARTBEAT_MS = 60_000
 
@@ -52,6 +55,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_feed(file),
         *_of_listener(file),
         *_of_times(file, faults),
+        *_of_the_wire(file, faults),
         *_of_membership(file),
         *_of_numbers(file),
         *_of_mix(file),
@@ -117,9 +121,6 @@ def _retries_s(rule: RulePart) -> int:
 def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
     consumers = file.consumers
     for fault in faults:
-        if fault.kind in ON_THE_WIRE:
-            hint = "the relay does not read a consumer's requests yet"
-            yield ("faults",), "no faults on the wire of consumers", str(fault.kind), hint
         if fault.kind is FaultKind.MOVE:
             hint = "use kind: kill; the group's brokers are watched at their first addresses"
             yield ("faults",), "no broker of consumers that moves", str(fault.kind), hint
@@ -140,6 +141,32 @@ def _of_times(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterat
         expected = f"heartbeat_broker_interval_ms up to {LONGEST_HEARTBEAT_MS} in a case of {lasts_s:g} s"
         hint = "brokers forget a member 120 s after its last heartbeat"
         yield ("consumers", "settings", "heartbeat_broker_interval_ms"), expected, str(heartbeat_ms), hint
+
+
+def _of_the_wire(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
+    """A fault must hit requests that the group makes."""
+    consumers = file.consumers
+    is_orderly = consumers.listener == ListenerKind.ORDERLY
+    is_clustering = consumers.model == MessageModel.CLUSTERING
+    fails = any(rule.outcome != ListenerOutcome.SUCCESS for rule in consumers.rules)
+    asked = {
+        RequestKind.SEND_BACK: (fails and not is_orderly, "a concurrent listener with a failing rule"),
+        RequestKind.OFFSETS: (is_clustering, "model: clustering, whose offsets brokers keep"),
+        RequestKind.LOCK: (is_clustering and is_orderly, "listener: orderly and model: clustering"),
+    }
+    for fault in faults:
+        if fault.kind not in ON_THE_WIRE:
+            continue
+        if fault.of is None:
+            hint = f"of: one of {', '.join(RequestKind)}"
+            yield ("faults",), "the requests of consumers that a fault on the wire hits", "no of", hint
+            continue
+        is_made, needed = asked.get(fault.of, (True, ""))
+        if not is_made:
+            yield ("faults",), f"{needed} for of: {fault.of}", "none", "such a group makes no such request"
+        if (fault.for_s or 0) > LONGEST_ON_THE_WIRE_S:
+            expected = f"no fault on the wire of consumers longer than {LONGEST_ON_THE_WIRE_S:g} s"
+            yield ("faults",), expected, f"{fault.for_s:g} s", "locks and heartbeats run out meanwhile"
 
 
 def _of_membership(file: ConsumerScenarioFile) -> Iterator[Flaw]:

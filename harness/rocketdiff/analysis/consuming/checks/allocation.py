@@ -15,7 +15,6 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import is_down, is_of_name_server
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.owners import Owners, Stretch, strategy_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, QueueOf, Round
@@ -38,6 +37,7 @@ from rocketdiff.core.tables.signatures import (
     Signature,
 )
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.reach import is_down, is_of_name_server
 from rocketdiff.oracle.consumer.shares import Topic
 from rocketdiff.oracle.consumer.windows import MARGIN_NS
 

@@ -15,7 +15,6 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.group_offsets import is_down, may_stay
 from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, QueueOf, Tenure
 from rocketdiff.core.answers.evidence import Evidence
@@ -28,6 +27,7 @@ from rocketdiff.core.tables.signatures import (
     Signature,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.reach import is_down, may_stay, meets_hand_backs
 from rocketdiff.oracle.consumer.windows import MARGIN_NS, Windows
 
 NAME = "delivery-order"
@@ -107,7 +107,7 @@ def _overlaps(before: _Call, call: _Call) -> bool:
 def _after_a_failure(story: CaseStory, group: GroupStory, before: _Call, call: _Call) -> Iterator[_Difference]:
     last, head = before.head, call.head
     is_sent_away = not any(map(group.holds_up, before.messages))
-    faults = [fault for fault in story.trace.faults if is_down(fault)]
+    faults = [fault for fault in story.trace.faults if meets_hand_backs(fault)]
     if head.queue_offset != last.queue_offset:
         if not is_sent_away:
             yield OVERTAKEN, head, f"{_of(last)} again, which failed and holds {head.queue} up", _of(head)

@@ -15,10 +15,8 @@ from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, 
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.group_offsets import (
     QueueOffsets,
-    is_down,
     queue_offsets,
     rises_only,
-    unreachable_until_ns,
 )
 from rocketdiff.analysis.consuming.story import (
     LOOK_NS,
@@ -40,6 +38,7 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.committed import TRANSIT_NS
+from rocketdiff.oracle.consumer.reach import is_down, unreachable_until_ns
 
 NAME = "offsets"
 

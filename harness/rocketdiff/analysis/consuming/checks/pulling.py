@@ -3,13 +3,14 @@ Does the pull loop ask the right broker for the right offset at the right time?
 
 Only the relays before the members see it. A queue has one pull at a time (DefaultMQPushConsumerImpl.pullMessage): the next one follows
 the answer, at the offset that it names, or after the release's delay if there was an error. Two pulls are compared only if they fell
-into the same tenure. A master is asked unless an answer suggested a slave, or the master was faulty, and a slave is never sent an
+into the same tenure. Where a fault on the wire has lost an answer, the next pull comes in time. A master is asked unless an answer suggested a slave, or the master was faulty, and a slave is never sent an
 offset to commit.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
+from math import inf
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -21,18 +22,21 @@ from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.tables.fault import FaultRecord, RequestKind
 from rocketdiff.core.tables.signatures import (
     COMMITS_AT_A_SLAVE,
     PULLED_FROM_ANOTHER,
     PULLED_NOT_OWNED,
     PULLED_OTHER_OFFSET,
+    PULLED_TOO_LATE,
     PULLED_TOO_SOON,
     PULLED_TWICE_AT_ONCE,
     Signature,
 )
 from rocketdiff.core.tables.topology import master_of
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
-from rocketdiff.oracle.consumer.windows import PULL_TIMEOUT_NS, Windows
+from rocketdiff.oracle.consumer.reach import closes_connections, is_down, over_ns
+from rocketdiff.oracle.consumer.windows import MARGIN_NS, PULL_TIMEOUT_NS, PULL_TIMEOUT_SCAN_NS, Windows
 
 NAME = "pulling"
 
@@ -99,6 +103,8 @@ def _differences(
             # A process that was stopped may count an answer that has come as too late.
             if not any(pause.meets(before.in_ns, after.in_ns) for pause in stops):
                 yield from _order(before, after, windows, _failed_ns(story, before))
+        if not group.is_orderly and not stops:  # in order, a queue without its lock is not pulled
+            yield from _late(story, group, tenure, within, windows)
 
 
 def _place(story: CaseStory, pull: WirePull, suggested: int | None) -> Iterator[Found]:
@@ -138,7 +144,7 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed
         told = before.next_offset if before.code in WITH_OFFSET else before.offset
         yield PULLED_OTHER_OFFSET, after, f"a pull of {after.queue} from offset {told}", f"one from {after.offset}"
     least_ns = _least_delay_ns(before, windows)
-    if after.in_ns - failed_ns < least_ns:
+    if least_ns and after.in_ns - failed_ns < least_ns:
         cause = "no answer" if before.code is None else f"code {before.code}"
         yield (
             PULLED_TOO_SOON,
@@ -146,6 +152,35 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed
             f"the next pull of {after.queue} at least {least_ns / NS_PER_MS:.0f} ms after {cause}",
             f"one after {(after.in_ns - failed_ns) / NS_PER_MS:.1f} ms",
         )
+
+
+def _late(
+    story: CaseStory, group: GroupStory, tenure: Tenure, within: Sequence[WirePull], windows: Sequence[Windows]
+) -> Iterator[Found]:
+    """Find a pull that got no answer because of a fault on the wire, and that no other follows in time."""
+    faults = [fault for fault in story.trace.faults if fault.node == tenure.queue.broker and _is_met(fault)]
+    life = group.life_of(tenure)
+    ends = (tenure.until_ns, None if life is None else life.gone_ns, group.watched_until_ns)
+    until_ns = min(at_ns for at_ns in ends if at_ns is not None)
+    again_ns = max(each.after_failed_pull(None) for each in windows) + MARGIN_NS
+    for before, after in zip_longest(within, within[1:]):
+        gives_up_ns = before.in_ns + PULL_TIMEOUT_NS + PULL_TIMEOUT_SCAN_NS
+        latest_ns = min(gives_up_ns, before.lost_ns or gives_up_ns) + again_ns
+        met = [fault for fault in faults if fault.inject_ns <= latest_ns and before.in_ns <= (over_ns(fault) or inf)]
+        next_ns = until_ns if after is None else after.in_ns
+        if before.code is None and next_ns > latest_ns and met and all(fault.hit is not None for fault in met):
+            yield (
+                PULLED_TOO_LATE,
+                before,
+                f"a pull of {before.queue} within {(latest_ns - before.in_ns) / NS_PER_S:.1f} s after one without an answer",
+                f"none for {(next_ns - before.in_ns) / NS_PER_S:.1f} s",
+            )
+
+
+def _is_met(fault: FaultRecord) -> bool:
+    """True if a pull may get no answer."""
+    is_of_pulls = fault.hit is not None and fault.hit.of is RequestKind.PULL
+    return is_down(fault) or is_of_pulls or closes_connections(fault)
 
 
 def _next_offsets(before: WirePull) -> set[int | None]:

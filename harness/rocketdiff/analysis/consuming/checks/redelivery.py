@@ -19,8 +19,6 @@ from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.group_offsets import (
     QueueOffsets,
     first_of,
-    is_down,
-    may_stay,
     queue_offsets,
     rises_only,
 )
@@ -35,6 +33,7 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, LOCAL_RETRY_NS
+from rocketdiff.oracle.consumer.reach import may_stay, meets_hand_backs
 from rocketdiff.oracle.consumer.retrying import may_be_refused
 
 NAME = "redelivery"
@@ -122,7 +121,7 @@ def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> boo
 def _may_be_kept(story: CaseStory, group: GroupStory, failed: Delivery) -> bool:
     """True if a fault, or a pause of the member's process, may have met both ways of a hand-back."""
     end_ns = failed.end_ns or failed.start_ns
-    faults = [fault for fault in story.trace.faults if is_down(fault)]
+    faults = [fault for fault in story.trace.faults if meets_hand_backs(fault)]
     return may_stay(faults, end_ns) or group.was_paused(failed, end_ns, end_ns + BOTH_WAYS_NS)
 
 

@@ -121,4 +121,5 @@ def _after(facts: CaseFacts, fault: FaultRecord, ms: dict[str, float], number: i
         start_ms=(fault.inject_ns - (facts.entry.origin_ns or 0)) / NS_PER_MS,
         silent_ms=ms[f"{counted.SILENT_MS} {number}"],
         resumed_ms=ms.get(f"{counted.RESUMED_MS} {number}"),
+        during=fault.during,
     )
