@@ -61,11 +61,12 @@ def test_records_are_compared_with_the_wire(records: list[Any], wire: list[WireE
 
 
 def test_a_commit_for_a_lost_broker_is_on_no_wire() -> None:
-    """Nothing is sent to a broker that refuses connections; nor by a group that commits to a file."""
+    """Nothing is sent to a broker that refuses connections, or has no route; nor by a group that commits to a file."""
     transcript = Transcript()
     for record in (HELLO, commit(6), LEFT):
         transcript.keep(record)
     lost = {"broker-a-slave-1": [BlindSpot(4 * NS_PER_S, 9 * NS_PER_S)]}
     assert list(contradictions(transcript, [], lost)) == []
+    assert list(contradictions(transcript, [], {}, without_route=[BlindSpot(4 * NS_PER_S, 9 * NS_PER_S)])) == []
     assert list(contradictions(transcript, [], {})) != []
     assert list(contradictions(transcript, [], {}, commits_to_brokers=False)) == []

@@ -39,7 +39,7 @@ from rocketdiff.run.case.consuming.membership import AHEAD_NS, MembershipThread
 from rocketdiff.run.case.consuming.names import CaseNames
 from rocketdiff.run.case.consuming.read_back import returned_rows
 from rocketdiff.run.case.consuming.wire_view import WireView
-from rocketdiff.run.case.consuming.wire_witness import wire_report_of
+from rocketdiff.run.case.consuming.wire_witness import wire_report_of, without_route
 from rocketdiff.run.case.role_run import NotClaimed
 from rocketdiff.run.case.sending.guards import median_lateness_ns
 from rocketdiff.subjects.consuming.claims import why_not_claimed
@@ -206,7 +206,12 @@ class ConsumingRun:
             for arm in Arm:
                 members = {each: run.programs[each] for each in self.members if each.arm is arm}
                 report = wire_report_of(
-                    members, names.groups[arm], run.relays, journal, commits_to_brokers=is_clustering
+                    members,
+                    names.groups[arm],
+                    run.relays,
+                    journal,
+                    without_route=without_route(run.faults.values()),
+                    commits_to_brokers=is_clustering,
                 )
                 run.wire[Member(arm)] = report
                 if report.unseen:

@@ -6,17 +6,19 @@ member was killed; and every commit on the wire was reported. The value on the w
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from rocketdiff.core.arm import Member
 from rocketdiff.core.consuming.watched import GroupTopics, WireEvent, WireExchange
 from rocketdiff.core.records.consuming import OFFSETS, Left, OffsetEvent, OffsetSeen, Received
-from rocketdiff.core.tables.topology import master_of
+from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.tables.topology import NodeKind, master_of
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.windows import REGISTERS_NS
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.relay.remoting.exchanges import BlindSpot, losses_of, past_the_relay
+from rocketdiff.relay.remoting.exchanges import END_OF_TIME_NS, BlindSpot, losses_of, past_the_relay
 from rocketdiff.relay.remoting.group_exchanges import group_exchanges_of
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.run.case.guards import WireReport
@@ -40,6 +42,7 @@ def wire_report_of(
     relays: CaseRelays,
     journal: Recorder,
     *,
+    without_route: Sequence[BlindSpot] = (),
     commits_to_brokers: bool = True,
 ) -> WireReport:
     """Record the exchanges of a group's members in a journal, and compare them with what each member reported."""
@@ -53,7 +56,13 @@ def wire_report_of(
         for exchange in exchanges:
             journal.line(msgspec.json.encode(exchange))
         unseen += past_the_relay(records)
-        found = contradictions(subject.transcript, exchanges, losses_of(records), commits_to_brokers=commits_to_brokers)
+        found = contradictions(
+            subject.transcript,
+            exchanges,
+            losses_of(records),
+            without_route=without_route,
+            commits_to_brokers=commits_to_brokers,
+        )
         against += (f"{member}: {words}" for words in found)
         pulls += sum(each.what is WireEvent.PULL for each in exchanges)
         commits += sum(each.what is WireEvent.COMMIT for each in exchanges)
@@ -61,16 +70,27 @@ def wire_report_of(
     return WireReport(words, tuple(unseen), tuple(against), of="deliveries and commits", differing="records")
 
 
+def without_route(faults: Iterable[FaultRecord]) -> list[BlindSpot]:
+    """Return when routes may lack a broker: a name server that was silent may have dropped it, until it registers anew."""
+    return [
+        BlindSpot(fault.inject_ns, END_OF_TIME_NS if fault.healed_ns is None else fault.healed_ns + REGISTERS_NS)
+        for fault in faults
+        if fault.kind.traits.node is NodeKind.NAME_SERVER
+    ]
+
+
 def contradictions(
     transcript: Transcript,
     exchanges: Sequence[WireExchange],
     losses: Mapping[str, Sequence[BlindSpot]],
     *,
+    without_route: Sequence[BlindSpot] = (),
     commits_to_brokers: bool = True,
 ) -> Iterator[str]:
     """
     Yield where a member's records contradict the wire, in words. losses: by node, when its connections were refused or lost.
 
+    without_route: when a member may have known no address of some broker: what it reports to commit then is not sent.
     A client that does not report offsets is not asked for its commits, nor is one that keeps them in a file (broadcasting).
     """
     received = [each for each in transcript.others.get(Received, ()) if isinstance(each, Received)]
@@ -82,7 +102,7 @@ def contradictions(
     reported = _reported(seen, left)
     sent = _sent(exchanges)
     for queue, commits in reported.items():
-        passed, spots = sent.get(queue, []), _spots(losses, queue[1])
+        passed, spots = sent.get(queue, []), [*_spots(losses, queue[1]), *without_route]
         for at_ns, value in commits:
             is_sent = any(_is_near(at_ns, in_ns) and later >= value for in_ns, later in passed)
             if not is_sent and not any(_meets(spot, at_ns) for spot in spots):
