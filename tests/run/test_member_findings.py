@@ -191,6 +191,8 @@ def test_a_sound_member_has_no_problem() -> None:
             "life 1: the call to start threw IllegalStateException: no route",
         ),
         (changed(Joined, [0, 1], client_id=None), "joined names no client_id"),
+        (changed(Left, [0], error="SIGSEGV"), "life 1: its process died of SIGSEGV when it was to leave"),
+        (changed(Left, [0], error="IOException"), "life 1: its shutdown threw IOException when it was to leave"),
         (without(Allocated), "no allocation of T, though hello claims allocations"),
         (without(Allocated, 1), "no allocation of %RETRY%G, though"),
         (changed(Allocated, [0], result=()), "as the only member its share of T has 0 of 1 queue"),
@@ -275,8 +277,9 @@ def test_a_finding_from_outside_is_one_sentence(changes: dict[str, Any], problem
 
 
 def test_claims_that_are_lacking_are_not_asked_for() -> None:
-    """Without offsets nothing is missing; with content a message has its key."""
-    quiet = without(OffsetSeen)(sound())
+    """A member that reports its calls only lacks nothing; with content a message has its key."""
+    unseen = changed(Joined, [0, 1], client_id=None)(sound())
+    quiet = [each for each in unseen if not isinstance(each, OffsetSeen | Allocated | Owned)]
     assert {each.problem for each in findings(quiet, claims=("concurrent", "clustering"))} == {""}
     keyless = shown(2, key=None)(sound())
     (found,) = [each.problem for each in findings(keyless, claims=(OFFSETS, CONTENT)) if each.problem]

@@ -40,7 +40,9 @@ def test_a_file_makes_a_group() -> None:
         drain_s=8.0,
     )
     assert scenario.role is ClientRole.CONSUMER
-    assert scenario.demands() == (GroupDemand(("concurrent", "clustering", "listener:later", "listener:level")),)
+    named = ("consume_from_where", "max_reconsume_times", "rebalance_wait_interval_ms")
+    claims = ("concurrent", "clustering", "listener:later", "listener:level")
+    assert scenario.demands() == (GroupDemand(claims, named),)
 
 
 def test_a_thread_of_the_feeder_sends_to_one_broker() -> None:

@@ -125,6 +125,12 @@ def test_a_member_that_left_can_join_again() -> None:
     assert not member.talk.has_left
 
 
+def test_calls_under_way_end_with_the_process_of_a_client_that_dies_in_its_shutdown() -> None:
+    """They never end; the member has left all the same."""
+    member = Member().then(JOIN, ALLOCATED, JOINED, received(), LEAVE, replace(LEFT, error="SIGSEGV"), Done(calls=1))
+    assert member.conversation.stage is Stage.DONE
+
+
 def test_a_leave_may_take_longer_than_the_next_join_waits() -> None:
     """Orders are obeyed one after the other: ``left`` may come after the order to join again, and that join waits for it."""
     member = Member().then(JOIN, JOINED)

@@ -10,6 +10,7 @@ from rocketdiff.core.arm import CANDIDATE
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.cpp_members import MEMBER_CLAIMS
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
 
@@ -21,7 +22,8 @@ def test_its_hello_has_its_name_and_few_capabilities(tmp_path: Path) -> None:
     with SubjectProcess(program_of(NAME), CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         hello = subject.await_hello()
     assert (hello.client, hello.version) == ("cpp", "2.1.0")
-    assert hello.capabilities == ("plain", "selector", "oneway", "acl", "setting:send_msg_timeout_ms")
+    sends = ("plain", "selector", "oneway", "acl", "setting:send_msg_timeout_ms")
+    assert (hello.capabilities, hello.roles) == ((*sends, *MEMBER_CLAIMS), ("producer", "consumer"))
 
 
 def test_a_crash_in_native_code_is_a_result(tmp_path: Path) -> None:

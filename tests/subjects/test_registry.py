@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.demand import SendDemand
+from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
@@ -63,6 +63,20 @@ def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -
     assert offers(cpp, SendDemand(SendKind.SELECTOR, queue_counts=(4, 8, 12)))
     assert not offers(cpp, SendDemand(SendKind.SELECTOR, queue_counts=(11, 22)))
     assert offers(cpp, SendDemand(SendKind.PLAIN, queue_counts=(11, 22)))
+
+
+@pytest.mark.parametrize(
+    ("demand", "expected"),
+    [
+        (GroupDemand(("concurrent", "clustering"), ("consume_from_where", "heartbeat_broker_interval_ms")), True),
+        (GroupDemand(("orderly", "clustering", "listener:later")), True),
+        (GroupDemand(("concurrent", "clustering", "listener:level")), False),
+        (GroupDemand(("concurrent", "clustering"), ("max_reconsume_times",)), False),
+    ],
+)
+def test_the_cpp_client_is_a_member_with_settings_that_it_has(demand: GroupDemand, expected: bool) -> None:
+    """How often it does something anyway may differ; what it does may not."""
+    assert offers(SubjectId.parse("cpp:2.1.0"), demand) is expected
 
 
 def test_each_kind_has_its_place_and_rules() -> None:

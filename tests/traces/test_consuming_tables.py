@@ -181,6 +181,15 @@ def test_a_member_that_never_left_is_alive_or_has_died(lost: tuple[str, ...], en
     assert "end_ns" not in row_of(case, TableName.CALLS)
 
 
+@pytest.mark.parametrize(("error", "ended"), [("SIGSEGV", "died"), ("IllegalStateException", "left")])
+def test_a_leave_that_fails_is_a_death_if_the_process_died(error: str, ended: str) -> None:
+    """What the shutdown threw is kept beside how the life ended."""
+    case = sealed([replace(each, error=error) if isinstance(each, Left) else each for each in RIGHT])
+    row = row_of(case, TableName.MEMBERS)
+    assert (row["ended"], row["leave_error"]) == (ended, error)
+    assert "error" not in row
+
+
 def test_a_killed_member_ended_by_the_runner_and_keeps_its_pauses() -> None:
     """Its call stays open, and its group is as done as the rest; a pause without its end lasted to the end of the journal."""
     orders = [

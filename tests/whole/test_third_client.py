@@ -47,6 +47,21 @@ def test_a_refused_connection_is_no_divergence_on_the_wire(cluster: Cluster, fol
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
 
 
+def test_a_member_that_only_relays_see_is_settled_and_judged(cluster: Cluster, folder: Path) -> None:
+    """
+    A group of this client, which reports its calls only, consumes as Java's does, beside a pause as well: exit 0.
+
+    Its shutdown kills its process, which the shipped ledger declares.
+    """
+    run, bare = decided(
+        cluster, folder, "java:5.3.3", "cpp:2.1.0", "consuming/pause-one-of-two-briefly", root=None, is_all_valid=True
+    )
+    assert (bare.exit_code, signatures(bare)) == (ExitCode.DIVERGES, {"consumption.leave-fails/SIGSEGV"})
+    (case,) = RunDirectory.open(run).manifest.cases
+    assert [summary.deliveries for summary in case.arms.values()] == [240, 240]
+    assert judge(run, load_ledger(LedgerChoice())).exit_code is ExitCode.CONFORMS
+
+
 def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folder: Path) -> None:
     """
     The shipped ledger declares that this client retries past a broker paused for over 3 s, where Java fails: exit 0.

@@ -31,9 +31,10 @@ class SendDemand:
 
 @dataclass(frozen=True, slots=True)
 class GroupDemand:
-    """What a member of a group must be able to do, as capabilities of a hello."""
+    """What a member of a group must be able to do, as capabilities of a hello. settings: that the scenario names."""
 
     capabilities: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     role: ClassVar[ClientRole] = ClientRole.CONSUMER
 
     @classmethod
@@ -43,4 +44,4 @@ class GroupDemand:
         listener = [LISTENER + outcome for outcome in outcomes]
         listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
         listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
-        return cls((plan.listener.value, plan.model.value, *listener))
+        return cls((plan.listener.value, plan.model.value, *listener), (*plan.settings, *plan.properties))

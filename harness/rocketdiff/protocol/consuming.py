@@ -19,7 +19,8 @@ class MemberSetup:
     member: its number in the group. instance: of the client; those of a group have equal length. warm_topic, warm_group: for the
     warm-up only; the topic holds eight messages. run: first part of every message id ``<run>/<topic>/<send>``. body_bytes: planned
     size of message n, used in turn. settings: only those that the scenario names. properties: set before the client's classes are
-    loaded. expression: of tags. security: as for producers.
+    loaded. brokers: the name of each broker by its address as messages show it (their store host), for a client whose messages
+    name no broker. expression: of tags. security: as for producers.
     """
 
     member: int
@@ -37,6 +38,7 @@ class MemberSetup:
     body_bytes: tuple[int, ...]
     settings: Mapping[str, int | str]
     properties: Mapping[str, int]
+    brokers: Mapping[str, str] = field(default_factory=dict)
     expression: str | None = None
     security: dict[str, dict[str, str]] | None = field(default=None, repr=False)
 

@@ -226,6 +226,10 @@ def never_joins(group: Group) -> None:
     group.members[0]["error"] = "MQClientException"
 
 
+def dies_when_it_leaves(group: Group) -> None:
+    group.members[0] |= {"leave_error": "SIGSEGV", "ended": "died"}
+
+
 @pytest.mark.parametrize(("sends", "verdict"), [(2, RunVerdict.CONFORMS), (4, RunVerdict.DIVERGES)])
 def test_a_crowded_broker_may_refuse_few_messages_that_failed(sends: int, verdict: RunVerdict) -> None:
     """The client sends these itself, with a level of its own."""
@@ -278,6 +282,7 @@ def test_a_crowded_broker_may_refuse_few_messages_that_failed(sends: int, verdic
         (delivers_late, "consumption.later"),
         (starves_a_queue, "consumption.later"),
         (never_joins, "consumption.never-joined/MQClientException"),
+        (dies_when_it_leaves, "consumption.leave-fails/SIGSEGV"),
     ],
 )
 def test_a_defective_group_is_found(change: Change, signature: str) -> None:
@@ -403,6 +408,13 @@ def test_a_start_that_was_repeated_is_not_a_member_that_never_joins() -> None:
             row["incarnation"] = 2
 
     assert not candidate(joins_again).signatures()
+
+
+def test_leaves_that_fail_alike_in_both_groups_are_no_difference() -> None:
+    """A client against itself conforms, even one that dies."""
+    story = candidate(dies_when_it_leaves)
+    dies_when_it_leaves(story.baseline)
+    assert not story.signatures()
 
 
 def test_both_arms_are_judged_by_the_same_rules() -> None:

@@ -207,7 +207,8 @@ class Life:
     """
     One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed.
 
-    joined_ns, left_ns: when the calls to start and to shut down returned. client_id: None if it was neither reported nor seen.
+    joined_ns, left_ns: when the calls to start and to shut down returned; leave_error: what the latter threw, or the signal that ended
+    the process in it. client_id: None if it was neither reported nor seen.
     """
 
     member: int
@@ -222,6 +223,7 @@ class Life:
     client_id: str | None = None
     subject: str = ""
     pauses: tuple[Pause, ...] = ()
+    leave_error: str | None = None
 
     @property
     def gone_ns(self) -> int | None:
@@ -647,6 +649,7 @@ def _life(row: dict[str, Any], registered: Mapping[int, Sequence[tuple[int, str]
         next(own, None) if row["client_id"] is None else row["client_id"],
         row["subject"],
         tuple(Pause(each["from_ns"], each["until_ns"]) for each in row.get("pauses") or ()),
+        row.get("leave_error"),
     )
 
 

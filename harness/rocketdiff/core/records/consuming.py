@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from signal import Signals
 
 from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
 from rocketdiff.core.records.field_types import (
@@ -78,12 +79,21 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The call to shut down returned."""
+    """
+    The call to shut down returned.
+
+    error: what it threw, or by which signal (``SIGSEGV``) the client's process died in it: then calls under way do not end.
+    """
 
     incarnation: Natural32
     start_ns: Int64
     end_ns: Int64
     error: ErrorName | None = None
+
+    @property
+    def has_died(self) -> bool:
+        """True if the client's process did not survive its shutdown."""
+        return self.error in Signals.__members__
 
 
 @dataclass(frozen=True, slots=True)

@@ -469,6 +469,12 @@ MORE_OFTEN_LATE = Signature(
     "promptness.more-often-late", "promptness", "messages in calm are late at {subject} more often than at {baseline}"
 )
 NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of {subject} does not join its group")
+LEAVE_FAILS = Signature(
+    "consumption.leave-fails",
+    "consumption",
+    "a member of {subject} dies, or throws, when its consumer is shut down",
+    place="ERROR",
+)
 NEVER_SETTLED = Signature(
     "allocation.never-settled", "protocol", "the queues of {subject}'s group never settle, while {baseline}'s do"
 )

@@ -3,7 +3,8 @@ The C++ client as a subject: ``python -m rocketdiff.drivers.python.cpp --library
 
 It uses rocketmq-client-python 2.0.0 as an application would. This interface has no explicit queues, batches or asynchronous
 sends. Its only selector is the hash of a sharding key, for synchronous sends. It shows no queues, attempts or routes. Its only
-setting is the timeout; it always makes up to five attempts of that length (four with a sharding key).
+setting is the timeout; it always makes up to five attempts of that length (four with a sharding key). As a member of a group it
+shows its listener's calls only.
 """
 
 import argparse
@@ -11,14 +12,20 @@ import ctypes
 import ctypes.util
 import importlib
 import re
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rocketdiff.core.records.received import Record
 from rocketdiff.core.security import ACL
 from rocketdiff.core.sends.message import ID_PROPERTY
 from rocketdiff.core.sends.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.consuming.cpp import CppLives
+from rocketdiff.drivers.python.consuming.own_process import OwnProcesses
+from rocketdiff.drivers.python.consuming.runner import consumer_of
 from rocketdiff.drivers.python.sending.async_sends import Told
 from rocketdiff.drivers.python.sending.client import ClientResult
 from rocketdiff.drivers.python.sending.identity import body_of, message_id
@@ -26,6 +33,7 @@ from rocketdiff.drivers.python.sending.runner import as_producer
 from rocketdiff.drivers.python.session import Speak, own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.subjects.cpp_members import MEMBER_CLAIMS
 from rocketdiff.subjects.sharding_keys import ShardingKeys
 
 CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), ACL, "setting:send_msg_timeout_ms")
@@ -159,20 +167,31 @@ def version_of(rocketmq: Any) -> str:
     return match[0] if match else text
 
 
+class PromptWriter(RecordWriter):
+    """Writes each record at once: nothing is lost with a process that dies."""
+
+    def put(self, record: Record | bytes) -> None:
+        super().put(record)
+        self.flush()
+
+
 def main() -> None:
     """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The C++ client as a subject of rocketdiff.")
     parser.add_argument("--library", required=True, type=Path, help="the native library")
+    parser.add_argument("--one-life", action="store_true", help="be a member of a group that joins once")
+    asked = parser.parse_args()
     records = own_stdout()  # before anything native may print
-    rocketmq = load(parser.parse_args().library)
+    rocketmq = load(asked.library)
+    subject = SubjectId(_CLIENT, version_of(rocketmq))
+    if asked.one_life:
+        prompt = PromptWriter(records)
+        run_subject(subject, MEMBER_CLAIMS, consumer_of(partial(CppLives, rocketmq)), prompt, prompt.put)
+        return
     writer = RecordWriter(records)
-    run_subject(
-        SubjectId(_CLIENT, version_of(rocketmq)),
-        CAPABILITIES,
-        as_producer(lambda setup, speak: CppClient(rocketmq, setup, speak)),
-        writer,
-        writer.put,
-    )
+    producer = as_producer(lambda setup, speak: CppClient(rocketmq, setup, speak))
+    consumer = consumer_of(partial(OwnProcesses, (sys.executable, *sys.orig_argv[1:], "--one-life")))
+    run_subject(subject, (*CAPABILITIES, *MEMBER_CLAIMS), producer | consumer, writer, writer.put)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from rocketdiff.core.consuming.plan import (
 from rocketdiff.core.consuming.watched import GroupTopics
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records.consuming import FAILED, LISTENER, Consumed, Owned, Received
+from rocketdiff.core.records.consuming import FAILED, LISTENER, OWNED, Consumed, Owned, Received
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.subject import REFERENCE, SubjectId
 from rocketdiff.core.tables.settings import ClientSettings
@@ -51,6 +51,9 @@ WORK_MS = 300
 _EVERY_NS = 20_000_000
 SHARE_S = 40.0
 """A round comes every 20 s, and a lookup of a route takes up to 3 s."""
+
+UNSEEN_SHARE_S = 5.0
+"""For a client that does not report what it owns: the only member of a group soon has all queues, and they begin at 0."""
 
 BACK_S = 30.0
 """A failed message comes back after 10 s if the client has no delay level in its context."""
@@ -117,6 +120,9 @@ def _tried(subject: Subject, cluster: Cluster, folder: Path, kind: ListenerKind,
         for number in range(WARM_MESSAGES):
             admin.store_probe(channels, broker.address, number % QUEUES, b"warm", fed.warm_topic)
     setup = _setup(fed, kind, model)
+    can = [name for name in setup.settings if subject.offers(GroupDemand((kind.value, model.value), (name,)))]
+    settings = {name: setup.settings[name] for name in can}
+    setup = replace(setup, brokers={broker.address: broker.name}, settings=settings)
     talk = ConsumingTalk(setup, rules, MemberLimits.of(GroupPlan(1, kind, rules=rules), MESSAGES, 1))
     queues = {(topics.fed, broker.name, number) for number in range(QUEUES)}
     queues |= {(topics.retry, broker.name, 0)} if model is MessageModel.CLUSTERING else set()
@@ -180,7 +186,7 @@ def converse(
         process.order(lambda: talk.join(0, time.monotonic_ns()))
         process.await_that(lambda: talk.joined is not None, MemberLimits().join_s + 1)
         if talk.joined is not None and talk.joined.error is None:
-            _await(process, lambda: _owned(trial) >= trial.queues, SHARE_S)
+            _await(process, lambda: _owned(trial) >= trial.queues, SHARE_S if trial.claims(OWNED) else UNSEEN_SHARE_S)
             if is_last:
                 _await(process, lambda: False, _AGAIN_S)
             else:

@@ -11,11 +11,13 @@ from rocketdiff.core.records.consuming import (
     ALLOCATIONS,
     CONTENT,
     OFFSETS,
+    OWNED,
     Allocated,
     CallResult,
     Consumed,
     DeliveredMessage,
     Joined,
+    Left,
     OffsetEvent,
     OffsetSeen,
     Owned,
@@ -27,7 +29,7 @@ from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.report.words.signs import plural
 from rocketdiff.run.subject_check.finding import CheckFinding
 
-Reported = TypeVar("Reported", Allocated, Consumed, Joined, OffsetSeen, Owned, Received)
+Reported = TypeVar("Reported", Allocated, Consumed, Joined, Left, OffsetSeen, Owned, Received)
 
 _HEAVIEST_FIRST = (ListenerOutcome.THROW, ListenerOutcome.NULL, ListenerOutcome.LATER, ListenerOutcome.SUCCESS)
 """A call with several messages ends with the heaviest of their outcomes."""
@@ -108,13 +110,13 @@ def _joined(seen: _Seen) -> Iterator[str]:
         if joined.error is not None:
             message = f": {joined.message}" if joined.message else ""
             yield f"life {joined.incarnation}: the call to start threw {joined.error}{message}"
-        elif joined.client_id is None:
+        elif joined.client_id is None and seen.trial.claims(OWNED):  # without hooks relays show it
             yield "joined names no client_id, by which a broker lists the member"
 
 
 def _allocated(seen: _Seen) -> Iterator[str]:
     trial = seen.trial
-    if not trial.is_shared or any(each.error for each in trial.reported(Joined)):
+    if not (trial.claims(ALLOCATIONS) and trial.is_shared) or any(each.error for each in trial.reported(Joined)):
         return
     for topic in sorted({topic for topic, _, _ in trial.queues}):
         wanted = sorted((broker, queue_id) for of, broker, queue_id in trial.queues if of == topic)
@@ -131,7 +133,7 @@ def _allocated(seen: _Seen) -> Iterator[str]:
 
 def _owned(seen: _Seen) -> Iterator[str]:
     trial = seen.trial
-    if any(each.error for each in trial.reported(Joined)):
+    if not trial.claims(OWNED) or any(each.error for each in trial.reported(Joined)):
         return
     for life in sorted({each.incarnation for each in trial.reported(Joined)}):
         sets = [frozenset(each.queues) for each in trial.reported(Owned) if each.incarnation == life]
@@ -270,6 +272,10 @@ def _early(seen: _Seen) -> Iterator[str]:
 
 
 def _left(seen: _Seen) -> Iterator[str]:
+    failed = [each for each in seen.trial.reported(Left) if each.error is not None]
+    if failed:
+        how = "its process died of" if failed[0].has_died else "its shutdown threw"
+        yield f"life {failed[0].incarnation}: {how} {failed[0].error} when it was to leave"
     ids = {joined.client_id for joined in seen.trial.reported(Joined)}
     still = [each for each in seen.trial.listed if each in ids]
     if still:

@@ -3,7 +3,8 @@ What a member of a group is ordered to do, and the order of what it may report o
 
 After ready it joins and leaves when ordered; each join begins an incarnation. Records of an incarnation come after its order
 to join; the client's threads may report before ``joined`` and, up to the end of open calls, after ``left``. A start that threw
-leaves the member possibly there until it has left. ``done`` comes after the last ``left`` and the end of every call.
+leaves the member possibly there until it has left. ``done`` comes after the last ``left`` and the end of every call, but for those of
+a client whose process died in its shutdown.
 """
 
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ class ConsumingTalk:
         self._is_last = False
         self._numbers: dict[type[Record], int] = {}
         self._calls = 0
-        self._open: dict[int, int] = {}
+        self._open: dict[int, tuple[int, int]] = {}
         self._others = 0
         self._pauses: list[tuple[int, int | None]] = []
         self._transcript = Transcript()
@@ -169,7 +170,7 @@ class ConsumingTalk:
             if life.leaves_ns is not None:
                 return self._late("left after leave", max(life.leaves_ns, life.joined.end_ns), limits.leave_s, now_ns)
         if self._open:
-            call, began_ns = min(self._open.items(), key=lambda item: item[1])
+            call, (began_ns, _) = min(self._open.items(), key=lambda item: item[1])
             return self._late(f"the end of call {call}", began_ns, limits.call_s, now_ns)
         return None
 
@@ -198,6 +199,8 @@ class ConsumingTalk:
             raise broken("out-of-order", "joined before left", f"left of incarnation {left.incarnation}")
         _require_times("left", left, life.leaves_ns, now_ns)
         life.left = left
+        if left.has_died:
+            self._open = {call: began for call, began in self._open.items() if began[1] != left.incarnation}
 
     def _take_numbered(self, record: Allocated | Owned | OffsetSeen, now_ns: int) -> None:
         word = type_of(record)
@@ -225,13 +228,14 @@ class ConsumingTalk:
             raise broken("impossible-value", "a call with at least one message", f"call {received.call} with none")
         require_past(f"call {received.call}", received.at_ns, now_ns)
         self._calls += 1
-        self._open[received.call] = received.at_ns
+        self._open[received.call] = received.at_ns, received.incarnation
         require_bound(self._calls, self._limits.calls, "calls")
 
     def _take_consumed(self, consumed: Consumed, now_ns: int) -> None:
-        began_ns = self._open.pop(consumed.call, None)
-        if began_ns is None:
+        began = self._open.pop(consumed.call, None)
+        if began is None:
             raise broken("call-order", "the end of an open call", f"the end of call {consumed.call}")
+        began_ns, _ = began
         if consumed.at_ns < began_ns:
             seen = f"call {consumed.call}: {began_ns} to {consumed.at_ns}"
             raise broken("impossible-times", "an end after its beginning", seen)

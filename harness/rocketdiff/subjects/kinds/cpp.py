@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.core.demand import SendDemand
+from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.security import ACL
@@ -13,6 +13,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.programs.cpp_client import RELEASES, cpp_client
 from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.cpp_members import MEMBER_CLAIMS, unsettable
 from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.program import Launch, clean_environment
 from rocketdiff.subjects.sharding_keys import MODULUS
@@ -72,9 +73,21 @@ def has_send(_release: str, demand: SendDemand) -> bool:
     return (demand.kind, demand.mode) in CALLS and is_selectable
 
 
+def has_group(_release: str, demand: GroupDemand) -> bool:
+    """True for what a member claims, with settings that its interface has or that change nothing but the pace."""
+    return set(demand.capabilities) <= set(MEMBER_CLAIMS) and not unsettable(demand.settings)
+
+
 def security(_release: str) -> Collection[str]:
     """Return ACL only: the Python interface can set an account, but not TLS."""
     return (ACL,)
 
 
-KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, {ClientRole.PRODUCER: has_send}, security=security)
+KIND = Kind(
+    CLIENT,
+    lambda: RELEASES,
+    cpp_program,
+    fetch,
+    {ClientRole.PRODUCER: has_send, ClientRole.CONSUMER: has_group},
+    security=security,
+)

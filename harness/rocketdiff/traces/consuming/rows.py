@@ -127,8 +127,15 @@ def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, 
             "join_end_ns": begun and begun.end_ns,
             "leave_start_ns": over and over.start_ns,
             "leave_end_ns": over and over.end_ns,
-            "ended": "left" if over else "killed" if killed_ns is not None else "died" if is_lost else "alive",
-            "error": (begun and begun.error) or (over and over.error),
+            "ended": "left"
+            if over and not over.has_died
+            else "killed"
+            if killed_ns is not None
+            else "died"
+            if is_lost or over
+            else "alive",
+            "error": begun and begun.error,
+            "leave_error": over and over.error,
             "killed_ns": killed_ns,
             "pauses": list(_pauses(own)),
         }

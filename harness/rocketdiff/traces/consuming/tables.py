@@ -80,6 +80,7 @@ MEMBERS = pa.schema(
         column("error", WORD, nullable=True),
         column("killed_ns", pa.int64(), nullable=True),
         column("pauses", pa.list_(_PAUSE), nullable=True),
+        column("leave_error", WORD, nullable=True),
     ]
 )
 

@@ -1,5 +1,5 @@
 """
-Does the candidate do to its user what the baseline does: do its members join, and do messages come as soon, in calm and after restarts?
+Does the candidate do to its user what the baseline does: do its members join and leave, and do messages come as soon, in calm and after restarts?
 
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
@@ -14,7 +14,7 @@ from statistics import median
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.group_facts import ALPHA, CALM, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.group_facts import ALPHA, CALM, PAUSED, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
 from rocketdiff.analysis.consuming.starvation import Starvation
@@ -22,7 +22,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Que
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.tables.signatures import LATER_IN_CALM, NEVER_JOINED, RESUMES_LATER, RESUMES_SOONER
+from rocketdiff.core.tables.signatures import LATER_IN_CALM, LEAVE_FAILS, NEVER_JOINED, RESUMES_LATER, RESUMES_SOONER
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.statistics.significance import exact_mcnemar
 
@@ -54,9 +54,34 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 observed=life.error,
                 place=life.error,
             )
+    _observe_leaves(story, facts)
     memberships = {arm: Membership(story, group) for arm, group in story.groups.items()}
     _observe_lateness(story, facts, memberships)
     _observe_returns(story, facts, memberships)
+
+
+def _observe_leaves(story: CaseStory, facts: GroupFacts) -> None:
+    """Note a leave that fails where no broker is down, once for each error that the other group's leaves do not have."""
+    failed = {
+        arm: {
+            life.leave_error: life
+            for life in reversed(group.lives)
+            if life.leave_error is not None and phase_of(story.trace.faults, life.leave_ns or 0) != PAUSED
+        }
+        for arm, group in story.groups.items()
+    }
+    for arm, other in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
+        for error, life in failed[arm].items():
+            if error not in failed[other]:
+                facts.differ(
+                    LEAVE_FAILS,
+                    story.groups[arm],
+                    at_ns=life.leave_ns or 0,
+                    member=life.member,
+                    expected=f"member {life.member} to leave its group and go on",
+                    observed=f"the process ended with {error}" if life.ended == "died" else f"{error}",
+                    place=error or "",
+                )
 
 
 def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:

@@ -14,7 +14,6 @@ from rocketdiff.core.consuming.plan import (
     ListenerKind,
     ListenerOutcome,
     ListenerRule,
-    MessageModel,
     room_of_broker,
     room_of_member,
 )
@@ -26,7 +25,7 @@ from rocketdiff.core.records.consuming import (
 from rocketdiff.core.sends.message import ID_PROPERTY, OF_EVERY_MESSAGE, padded, properties_text
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.consuming.reports import Reports
-from rocketdiff.drivers.python.consuming.runner import consumer_of
+from rocketdiff.drivers.python.consuming.runner import WARM_MESSAGES, consumer_of, warm_setup
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.consuming.toys import Defect, honest
 from rocketdiff.drivers.python.sending.reference import access_of
@@ -43,9 +42,6 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
-
-WARM_MESSAGES = 8
-"""The runner has stored this many messages in the warm topic."""
 
 _WARM_S = (25.0, 20.0)
 """
@@ -268,19 +264,6 @@ class ReferenceLives:
 def as_consumer(release: str, defect: Defect = honest) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
     """Return the role of a consumer; none for a release whose consumers the reference does not imitate."""
     return consumer_of(partial(ReferenceLives, release, defect)) if is_imitated(release) else {}
-
-
-def warm_setup(setup: MemberSetup) -> MemberSetup:
-    """Return what the member of the warm group is told."""
-    return replace(
-        setup,
-        topic=setup.warm_topic,
-        group=setup.warm_group,
-        instance=f"{setup.instance}-warm",
-        settings={"consume_from_where": "first"},
-        listener=ListenerKind.CONCURRENT,
-        model=MessageModel.CLUSTERING,
-    )
 
 
 def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:

@@ -3,9 +3,10 @@
 import queue
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from rocketdiff.core.consuming.plan import ListenerRule
+from rocketdiff.core.consuming.plan import ListenerKind, ListenerRule, MessageModel
 from rocketdiff.core.records.consuming import Joined, Left
 from rocketdiff.core.records.session import Done
 from rocketdiff.core.tables.roles import ClientRole
@@ -13,6 +14,23 @@ from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
 
 _SHOWN_CHARACTERS = 500
+
+
+WARM_MESSAGES = 8
+"""The runner has stored this many messages in the warm topic."""
+
+
+def warm_setup(setup: MemberSetup) -> MemberSetup:
+    """Return what the member of the warm group is told."""
+    return replace(
+        setup,
+        topic=setup.warm_topic,
+        group=setup.warm_group,
+        instance=f"{setup.instance}-warm",
+        settings={"consume_from_where": "first"},
+        listener=ListenerKind.CONCURRENT,
+        model=MessageModel.CLUSTERING,
+    )
 
 
 class DiedError(Exception):
@@ -122,6 +140,6 @@ def consumer_of(lives: Callable[[Speak], Lives]) -> dict[ClientRole, Callable[[S
 
 
 def _named(error: Exception | None) -> tuple[str | None, str | None]:
-    if isinstance(error, DiedError):
-        return error.name, None
-    return (None, None) if error is None else (type(error).__name__, str(error)[:_SHOWN_CHARACTERS])
+    if error is None:
+        return None, None
+    return getattr(error, "name", type(error).__name__), str(error)[:_SHOWN_CHARACTERS]

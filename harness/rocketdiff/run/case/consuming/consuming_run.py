@@ -339,6 +339,7 @@ class ConsumingRun:
             body_bytes=run.case.scenario.workload.body_bytes,
             settings=plan.settings,
             properties=plan.properties,
+            brokers={node.address: node.name for node in run.cluster.brokers},
             security=run.relays.security.setup(),
         )
         return ConsumingTalk(setup, plan.rules, self._limits)
