@@ -1,12 +1,15 @@
 """`rocketdiff fuzz` fetches everything once, before it starts its workers."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
 from rocketdiff.lab.fuzz import rounds as module
-from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome
+from rocketdiff.lab.fuzz.differences import FuzzDifference
+from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, script_of
 from rocketdiff.lab.fuzz.rounds import run_rounds
 
 RELEASES = ("4.9.8", "5.3.3", "5.5.0")
@@ -41,3 +44,24 @@ def test_nothing_is_fetched_for_a_campaign_that_is_refused(stages: list[object],
     with pytest.raises(UsageError, match="a folder to save scripts in"):
         run_rounds(RELEASES, SMALL, 7, tmp_path / "file" / "found", as_json=False)
     assert stages == []
+
+
+def test_findings_are_saved_when_the_work_breaks_off(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A host that falls silent, or Ctrl-C, loses none of the differences that were found before."""
+    found = FuzzDifference("fuzz-consumer-777000013", "5.3.1", "of 5.3.1", 3, "a", "b")
+
+    def fuzz(
+        releases: tuple[str, ...], _: Effort, seed: int, _workers: int, progress: Callable[[FuzzOutcome], None]
+    ) -> None:
+        progress(FuzzOutcome(releases, seed, found=[found]))
+        raise HarnessError("the Java host to answer", seen="60 s of silence")
+
+    monkeypatch.setattr(module, "fetch_simulation", lambda _: None)
+    monkeypatch.setattr(module, "fuzz", fuzz)
+    with pytest.raises(HarnessError, match="silence"):
+        run_rounds(RELEASES, SMALL, 7, tmp_path, as_json=False)
+    (file,) = tmp_path.iterdir()
+    assert json.loads(file.read_text()) == script_of(found.script)
+    assert str(file) in capsys.readouterr().err

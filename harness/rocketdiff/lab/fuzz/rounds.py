@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, distinct, fuzz
+from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
+from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, distinct, fuzz, script_of
 from rocketdiff.lab.fuzz.shrunk_difference import ShrunkDifference, shrunk_difference
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.releases.programs.builds import label_of
@@ -37,8 +37,8 @@ def run_rounds(releases: tuple[str, ...], effort: Effort, seed: int, save: Path,
     require_effort(effort)
     require_writable(save)
     fetch_simulation(releases)
-    with shown_progress(effort) as progress:
-        outcome = fuzz(releases, effort, seed, WORKERS, progress)
+    with shown_progress(effort) as progress, kept_findings(save, progress) as keeping:
+        outcome = fuzz(releases, effort, seed, WORKERS, keeping)
     found = read_evidence(outcome)
     saved = [difference.save(save) for difference in found]
     code = ExitCode.CONFORMS if outcome.is_clean else ExitCode.DIVERGES
@@ -46,6 +46,30 @@ def run_rounds(releases: tuple[str, ...], effort: Effort, seed: int, save: Path,
         return Report(code, json.dumps(as_data(outcome, found), ensure_ascii=False, indent=1))
     sentences = [sentence for difference in found for sentence in difference.sentences()]
     return Report(code, "\n".join([*sentences, *(f"saved {file}" for file in saved), outcome.summary]))
+
+
+@contextmanager
+def kept_findings(save: Path, progress: Callable[[FuzzOutcome], None]) -> Iterator[Callable[[FuzzOutcome], None]]:
+    """Save what has been found when the work breaks off: the scripts as they were drawn, since shrinking takes minutes."""
+    last: list[FuzzOutcome] = []
+
+    def update(outcome: FuzzOutcome) -> None:
+        last[:] = [outcome]
+        progress(outcome)
+
+    try:
+        yield update
+    except (HarnessError, KeyboardInterrupt):
+        files = [
+            ShrunkDifference(each, script_of(each.script), ()).save(save)
+            for outcome in last
+            for each in distinct(outcome.found)
+        ]
+        for file in files:
+            Console(stderr=True, emoji=False).print(
+                f"saved {file}: a difference found before, not shrunk", soft_wrap=True
+            )
+        raise
 
 
 def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
