@@ -134,8 +134,9 @@ final class PoolWorker {
         }
     }
 
+    /** A pool that is shut down still runs what was to run once, later; only periodic tasks end with it. */
     private boolean hasWork() {
-        return !ready.isEmpty() || isDue() || shut;
+        return !ready.isEmpty() || isDue() || shut && later.isEmpty();
     }
 
     private boolean isDue() {
