@@ -174,6 +174,7 @@ class Working:
     pending: Row | None = None
     asked_ms: float = 0
     is_late: bool = False
+    waiter: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -524,6 +525,7 @@ class SimulatedGroup:
         if not found:
             waiter = partial(self.after, self.random.uniform(0, 3), partial(self.pull, member, work))
             self._waiters[work.of].append(waiter)
+            work.waiter = waiter
             self.after(self.random.uniform(*HELD_MS), partial(self.answer_empty, member, work, waiter))
             return
         fault_of_answer = None if work.is_late else self.script.hit(RequestKind.PULL, work.of[1], self.now)
@@ -567,7 +569,7 @@ class SimulatedGroup:
             self.at(work.asked_ms + self.gives_up_ms() + FAILED_MS, again)
             self.lose_answer(work, count)
         else:
-            self.lose(work)
+            work.pending = None
             self.drop(work.of[1], member)
             self.after(FAILED_MS + self.wait_ms(), again)
 
@@ -578,7 +580,13 @@ class SimulatedGroup:
             self.after(4_200, partial(self.beat, broker, member))
 
     def drop(self, broker: str, member: Member) -> None:
-        """A broker whose connection to a member is closed forgets it, until it connects anew."""
+        """A broker whose connection to a member is closed forgets it and the pulls that it holds, until it connects anew."""
+        self.rows.lose(self.now, broker, member.number)
+        for work in [work for work in member.owned.values() if work.of[1] == broker]:
+            if work.waiter in self._waiters[work.of]:
+                self._waiters[work.of].remove(work.waiter)
+                work.pending = None
+                self.after(FAILED_MS + self.wait_ms(), partial(self.pull, member, work))
         if member.id in self.registered[broker]:
             self.registered[broker].remove(member.id)
             self.notify(broker)
