@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from rocketdiff.core.resources import import_path
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.run.case.cast import Pair
+from rocketdiff.run.case.cast import FED_BY, Pair
 from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
-from rocketdiff.subjects.registry import resolved
+from rocketdiff.subjects.registry import program_of, resolved
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -109,7 +110,7 @@ def run_pair(
     )
     cases = plan_cases(request, seed)
     directory = RunDirectory.create(folder, manifest_of(request, seed, cases))
-    pair = Pair.of(request.baseline.program, request.candidate.program)
+    pair = replace(Pair.of(request.baseline.program, request.candidate.program), feeder=program_of(FED_BY))
     with _once_sends_flow(folder, meanwhile):
         for number, case in enumerate(cases, start=1):
             StagedCase(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted).play()
