@@ -12,7 +12,7 @@ from rocketdiff.core.records.session import Hello
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.relay.remoting.exchanges import BlindSpot
-from rocketdiff.run.case.consuming.wire_witness import contradictions
+from rocketdiff.run.case.consuming.wire_witness import contradictions, handed_of
 
 QUEUE = ("T", "broker-a", 0)
 HELLO = Hello(1, "acme", "1", ("offsets",), 7, 1)
@@ -58,6 +58,14 @@ def test_records_are_compared_with_the_wire(records: list[Any], wire: list[WireE
     for record in (HELLO, *records):
         transcript.keep(record)
     assert next(contradictions(transcript, wire, {}), "") == against
+
+
+def test_messages_in_an_answer_were_handed_to_the_group() -> None:
+    """The first answer with a message counts, of each queue of the topic."""
+    other = replace(PULLED, topic="%RETRY%G")
+    empty = replace(PULLED, count=0, answered_ns=NS_PER_S)
+    later = replace(PULLED, answered_ns=7 * NS_PER_S)
+    assert handed_of([other, empty, later, PULLED], "T") == {("broker-a", 0): 2 * NS_PER_S}
 
 
 def test_a_commit_for_a_lost_broker_is_on_no_wire() -> None:

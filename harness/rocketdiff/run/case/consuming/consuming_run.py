@@ -78,6 +78,7 @@ class ConsumingRun:
         )
         self._settled_s: dict[Arm, float | None] = dict.fromkeys(Arm)
         self._caught_up_s: dict[Arm, float | None] = dict.fromkeys(Arm)
+        self._handed_ns: dict[Arm, dict[tuple[str, int], int]] = {}
         self._groups: dict[Arm, GroupRun] = {}
 
     @cached_property
@@ -205,7 +206,7 @@ class ConsumingRun:
         with run.directory.watched(EXCHANGES_JOURNAL) as journal:
             for arm in Arm:
                 members = {each: run.programs[each] for each in self.members if each.arm is arm}
-                report = wire_report_of(
+                report, self._handed_ns[arm] = wire_report_of(
                     members,
                     names.groups[arm],
                     run.relays,
@@ -289,7 +290,7 @@ class ConsumingRun:
                 self._run.ended(member, subject)
 
     def _unserved(self) -> dict[Arm, str]:
-        """Of the groups that settled."""
+        """Of the groups that settled. What a relay saw handed to a member was served, whatever the member made of it."""
         run = self._run
         stored_ns: dict[tuple[str, int], int] = {}
         for send in run.programs[FEEDER].transcript.sends:
@@ -300,10 +301,16 @@ class ConsumingRun:
         first_s = min(times_s, default=math.inf)
         until_ns = run.origin_ns + round(min(first_s, run.case.scenario.duration_s) * NS_PER_S)
         return {
-            arm: first_unserved(stored_ns, group.first_calls_ns(self.names.fed), until_ns, self._plan.longest_work_ms)
+            arm: first_unserved(stored_ns, self._served_ns(arm, group), until_ns, self._plan.longest_work_ms)
             for arm, group in self._groups.items()
             if arm in self._settled_s
         }
+
+    def _served_ns(self, arm: Arm, group: GroupRun) -> dict[tuple[str, int], int]:
+        found = group.first_calls_ns(self.names.fed)
+        for queue, at_ns in self._handed_ns.get(arm, {}).items():
+            found[queue] = min(at_ns, found.get(queue, at_ns))
+        return found
 
     def _leave(self, number: int) -> None:
         at_ns = time.monotonic_ns() + AHEAD_NS

@@ -44,8 +44,13 @@ def wire_report_of(
     *,
     without_route: Sequence[BlindSpot] = (),
     commits_to_brokers: bool = True,
-) -> WireReport:
-    """Record the exchanges of a group's members in a journal, and compare them with what each member reported."""
+) -> tuple[WireReport, dict[tuple[str, int], int]]:
+    """
+    Record the exchanges of a group's members in a journal, and compare them with what each member reported.
+
+    Return the report, and when the first message of each queue of the fed topic was handed to a member, by broker and queue id.
+    """
+    handed_ns: dict[tuple[str, int], int] = {}
     unseen: list[str] = []
     against: list[str] = []
     pulls = commits = 0
@@ -55,6 +60,8 @@ def wire_report_of(
         exchanges = group_exchanges_of(records, member, topics.group, frozenset((topics.fed, topics.retry)))
         for exchange in exchanges:
             journal.line(msgspec.json.encode(exchange))
+        for queue, at_ns in handed_of(exchanges, topics.fed).items():
+            handed_ns[queue] = min(at_ns, handed_ns.get(queue, at_ns))
         unseen += past_the_relay(records)
         found = contradictions(
             subject.transcript,
@@ -67,7 +74,18 @@ def wire_report_of(
         pulls += sum(each.what is WireEvent.PULL for each in exchanges)
         commits += sum(each.what is WireEvent.COMMIT for each in exchanges)
     words = f"the members, and the wire: {pulls} pulls, {commits} commits"
-    return WireReport(words, tuple(unseen), tuple(against), of="deliveries and commits", differing="records")
+    report = WireReport(words, tuple(unseen), tuple(against), of="deliveries and commits", differing="records")
+    return report, handed_ns
+
+
+def handed_of(exchanges: Iterable[WireExchange], topic: str) -> dict[tuple[str, int], int]:
+    """Return when the first message of each queue of a topic came in an answer, by broker and queue id."""
+    found: dict[tuple[str, int], int] = {}
+    for each in exchanges:
+        queue = _queue_of(each)
+        if each.what is WireEvent.PULL and each.count and each.answered_ns is not None and queue and queue[0] == topic:
+            found[queue[1:]] = min(each.answered_ns, found.get(queue[1:], each.answered_ns))
+    return found
 
 
 def without_route(faults: Iterable[FaultRecord]) -> list[BlindSpot]:
