@@ -26,7 +26,7 @@ SUITES = {
         Suite("wire"),
         Suite("grpc", "clients behind a proxy, about three minutes"),
         Suite("client", "about four minutes"),
-        Suite("consumers", "about nine minutes"),
+        Suite("consumers", "about eight minutes"),
         Suite("upgrades", "of consumers: what single releases changed, about nine minutes"),
     )
 }
