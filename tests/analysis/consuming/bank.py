@@ -812,7 +812,7 @@ BANK = (
     Defect(HelpsOut, SURPLUS, "allocation.idle-member-consumes"),
     Defect(SwapsAfterItsRound, TWO_MEMBERS, "allocation.other-owner"),
     Defect(PullsLateFromANewQueue, COMING_AND_GOING, "takeover-time.last-queue-differs"),
-    Defect(PullsThreeSecondsLateFromANewQueue, MANY_CHANGES, "allocation.late-takeover"),
+    Defect(PullsThreeSecondsLateFromANewQueue, MANY_CHANGES, "allocation.takes-over-later"),
     Defect(ActsLateOnNotices, COMING_AND_GOING, "allocation.late-round"),
     Defect(ActsLateOnNotices, MEMBER_LEFT, "allocation.no-owner"),
     Defect(ResumesSlowly, REPEATEDLY_PAUSED, "resume-time.first-differs"),

@@ -192,7 +192,7 @@ BANK = (
     Defect(CommitsASuspendedMessage, CALM, "offsets.unfinished-committed"),
     Defect(CountsNoFailures, CALM, "redelivery.without-cause"),
     Defect(StopsAtAFailure, CALM, "delivered.not-yet"),
-    Defect(WaitsForARenewal, MANY_CHANGES, "allocation.late-takeover"),
+    Defect(WaitsForARenewal, MANY_CHANGES, "allocation.takes-over-later"),
 )
 
 FAITHFUL = (*dict.fromkeys(defect.script for defect in BANK), COMING_AND_GOING)

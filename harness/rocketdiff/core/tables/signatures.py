@@ -20,7 +20,8 @@ class Signature:
 
     name: stable over seeds, times, queues and brokers; ledgers and searches use it. check: whose question it answers.
     sentence: a title with ``{subject}`` and ``{baseline}``, without a full stop. concern: if other than the check's.
-    place: what a further part of the text names; empty if there is none, or only the attempt.
+    place: what a further part of the text names; empty if there is none, or only the attempt. by_comparison: the other client is the
+    yardstick, not the rules.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Signature:
     sentence: str
     concern: Concern | None = None
     place: str = ""
+    by_comparison: bool = False
 
     @property
     def ranked(self) -> Concern:
@@ -103,18 +105,21 @@ RETRIES_MORE_OFTEN = Signature(
     "attempts",
     "{subject} tries again more often than {baseline} at a silent broker",
     place="WHAT",
+    by_comparison=True,
 )
 RETRIES_LESS_OFTEN = Signature(
     "attempts.less-often",
     "attempts",
     "{subject} tries again less often than {baseline} at a silent broker",
     place="WHAT",
+    by_comparison=True,
 )
 CALL_HELD_UP = Signature(
     "attempts.call-held-up",
     "attempts",
     "a call of {subject} that does not wait for an answer returns much later than {baseline}'s",
     place="MODE",
+    by_comparison=True,
 )
 WAITED_FOR_AN_ANSWER = Signature(
     "attempts.waited-for-an-answer", "attempts", "{subject} waits for an answer to a one-way send"
@@ -282,21 +287,28 @@ MORE_OFTEN = Signature(
     "outcomes",
     "an outcome is more frequent for sends of {subject} than for those of {baseline}",
     place="WHAT",
+    by_comparison=True,
 )
 LESS_OFTEN = Signature(
     "outcomes.less-often",
     "outcomes",
     "an outcome is less frequent for sends of {subject} than for those of {baseline}",
     place="WHAT",
+    by_comparison=True,
 )
 UNEQUAL_FAILURES = Signature(
     "outcomes.unequal-failures",
     "outcomes",
     "during the same pauses, the number of failures of {subject} is far from {baseline}'s",
     place="MORE_OR_FEWER",
+    by_comparison=True,
 )
 SLOWER = Signature(
-    "pace.slower", "pace", "messages of {subject} get through later than those of {baseline}", place="TIME"
+    "pace.slower",
+    "pace",
+    "messages of {subject} get through later than those of {baseline}",
+    place="TIME",
+    by_comparison=True,
 )
 THREADS_GROW = Signature("resources.threads-grow", "resources", "{subject} keeps more and more threads")
 FILES_GROW = Signature("resources.files-grow", "resources", "{subject} leaves more and more files open")
@@ -466,7 +478,10 @@ LATE_IN_CALM = Signature(
     "promptness.late", "promptness", "a message for which {subject} waits reaches the listener seconds later"
 )
 MORE_OFTEN_LATE = Signature(
-    "promptness.more-often-late", "promptness", "messages in calm are late at {subject} more often than at {baseline}"
+    "promptness.more-often-late",
+    "promptness",
+    "messages in calm are late at {subject} more often than at {baseline}",
+    by_comparison=True,
 )
 NEVER_JOINED = Signature("consumption.never-joined", "consumption", "a member of {subject} does not join its group")
 LEAVE_FAILS = Signature(
@@ -502,6 +517,12 @@ LATE_TAKEOVER = Signature(
     "allocation",
     "a member of {subject} takes a queue, and begins to work on it seconds later",
 )
+TAKES_OVER_LATER = Signature(
+    "allocation.takes-over-later",
+    "allocation",
+    "members of {subject} begin later than {baseline}'s to work on queues that they take",
+    by_comparison=True,
+)
 OTHER_OWNER = Signature(
     "allocation.other-owner",
     "allocation",
@@ -518,17 +539,22 @@ IDLE_MEMBER_CONSUMES = Signature(
     "a member of {subject} that has no share of the queues gets messages",
 )
 LATER_IN_CALM = Signature(
-    "consumption.later", "consumption", "messages reach the listener of {subject} later than {baseline}'s"
+    "consumption.later",
+    "consumption",
+    "messages reach the listener of {subject} later than {baseline}'s",
+    by_comparison=True,
 )
 RESUMES_LATER = Signature(
     "consumption.resumes-later",
     "consumption",
     "after restarts of a broker, {subject} gets its messages later than {baseline}",
+    by_comparison=True,
 )
 RESUMES_SOONER = Signature(
     "consumption.resumes-sooner",
     "consumption",
     "after restarts of a broker, {subject} gets its messages sooner than {baseline}",
+    by_comparison=True,
 )
 
 SIGNATURES = {value.name: value for value in tuple(vars().values()) if isinstance(value, Signature)}

@@ -33,10 +33,24 @@ def title_of(cluster: DivergenceCluster, document: Document) -> str:
     return f"{cluster.subject}: {_plain(signature)}"
 
 
+def yardstick_of(cluster: DivergenceCluster, document: Document) -> str:
+    """Return what a client was measured by: the rules of the baseline's release, or the other client."""
+    if _is_by_comparison(cluster.signature):
+        return f"beside {_other(cluster, document)}"
+    return f"by the rules of {document.run.baseline.subject}"
+
+
+def _is_by_comparison(signature: str) -> bool:
+    known = SIGNATURES.get(without_place(signature)[0])
+    return signature.endswith("-differs") if known is None else known.by_comparison
+
+
 def _other(cluster: DivergenceCluster, document: Document) -> str:
-    """The baseline is compared with its own rules."""
+    """Alone, the baseline is compared with its own rules."""
     baseline = document.run.baseline.subject
-    return baseline if cluster.subject != baseline else "its rules"
+    if cluster.subject != baseline:
+        return baseline
+    return document.run.candidate.subject if _is_by_comparison(cluster.signature) else "its rules"
 
 
 def _plain(signature: str) -> str:

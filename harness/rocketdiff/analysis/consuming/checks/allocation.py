@@ -33,6 +33,7 @@ from rocketdiff.core.tables.signatures import (
     OTHER_OWNER,
     OTHER_QUEUES,
     OTHER_RESULT,
+    TAKES_OVER_LATER,
     TWO_OWNERS,
     Signature,
 )
@@ -238,14 +239,14 @@ def _observe_takeovers(story: CaseStory, facts: GroupFacts, found: Mapping[Arm, 
         for late in found[arm]:
             if not (late.is_too_late or (is_frequent and late.is_late)):
                 continue
-            tenure, until_ns = late.tenure, late.soon_ns if is_frequent else late.latest_ns
+            tenure, until_ns = late.tenure, late.latest_ns if late.is_too_late else late.soon_ns
             facts.differ(
-                LATE_TAKEOVER,
+                LATE_TAKEOVER if late.is_too_late else TAKES_OVER_LATER,
                 story.groups[arm],
                 at_ns=tenure.from_ns,
                 member=tenure.member,
                 expected=f"member {tenure.member} at work on {tenure.queue} within {(until_ns - tenure.from_ns) / NS_PER_S:.1f} s"
-                + (", as the other group's mostly are" if is_frequent else ""),
+                + ("" if late.is_too_late else ", as the other group's mostly are"),
                 observed=f"nothing of it delivered for {(late.begun_ns - tenure.from_ns) / NS_PER_S:.1f} s",
             )
 
