@@ -9,7 +9,8 @@ work on a queue, not when it has given it up.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -20,6 +21,7 @@ from rocketdiff.analysis.consuming.owners import Owners, Stretch, strategy_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, QueueOf, Round
 from rocketdiff.analysis.consuming.takeovers import Takeover, are_more_often_late, takeovers
 from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.records.consuming import ALLOCATIONS, OWNED
@@ -44,8 +46,8 @@ from rocketdiff.oracle.consumer.windows import MARGIN_NS
 
 NAME = "allocation"
 
-MOVED = "moved"
-"""Tally: queues that were taken where nothing had changed."""
+TAKEN, MOVED = "taken", "moved"
+"""Tallies: how often a queue was taken, and how often where nothing had changed."""
 
 CLAIMS = (ALLOCATIONS, OWNED)
 
@@ -66,6 +68,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
         facts.count(NAME, str(group.arm), "", JUDGED, n=len(group.rounds) + len(owners.topics))
         facts.count(NAME, str(group.arm), "", UNDECIDED, n=check.undecided + unsettled)
         facts.count(NAME, str(group.arm), "", MOVED, n=owners.moved())
+        taken_n = sum(tenure.queue.kind is TopicKind.FED for tenure in group.tenures)
+        facts.count(NAME, str(group.arm), "", TAKEN, n=taken_n)
         if not group.silent:
             _observe_owners(facts, group, owners)
         _observe_rounds(facts, group, owners, membership)
@@ -273,14 +277,21 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
-    """Return the evidence of one case."""
+    """Return the evidence of one case, with the queues that changed hands in calm."""
     for arm in Arm:
         summary = facts.entry.arms.get(arm)
         lacking = [claim for claim in CLAIMS if summary is not None and claim not in summary.capabilities]
         if lacking and not facts.divergences.get(NAME):
             reason = f"{facts.subjects[arm]} does not report {' and '.join(lacking)}"
             return facts.evidence(NAME, Standing.INDECISIVE, reason)
-    return evidence_of(facts, NAME, "no member of {} divided the queues")
+    evidence = evidence_of(facts, NAME, "no member of {} divided the queues")
+    return replace(evidence, measures=tuple(_needless(facts)))
+
+
+def _needless(facts: CaseFacts) -> Iterator[Measure]:
+    for arm in Arm:
+        moved, taken = (facts.n(NAME, tally, arm=str(arm)) for tally in (MOVED, TAKEN))
+        yield Measure(f"queues taken where nothing had changed {arm}", moved, "count", taken)
 
 
 CODE: GroupCheck = CheckCode(NAME, observers=(observe,), evaluate=evaluate)
