@@ -144,7 +144,7 @@ def test_a_group_that_a_client_cannot_join_is_skipped_with_the_reason(project: F
     )
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(
-        ["*SKIPPED*one of the two clients has no consumers for such a group: cpp:2.1.0 is no consumer*"]
+        ["*SKIPPED*one of the two clients has no consumers for such a group: cpp:2.1.0 has no listener:*"]
     )
 
 

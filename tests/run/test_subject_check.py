@@ -224,7 +224,7 @@ ONE_CALL = tuple(f"--without={call}" for call in ("queue", "selector", "batch", 
         (("--without", "routes"), "hello claims attempts and no routes"),
         (
             ("--role=consumer", "--without=owned"),
-            "no scenario about consumers can be played: hello of acme:1.0 does not claim owned",
+            "protocol.not-claimed: expected owned among the capabilities of hello",
         ),
     ],
 )

@@ -1,5 +1,6 @@
 """What a scenario asks of a client, by role; a client that does not offer it leaves the scenario out."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
@@ -45,3 +46,8 @@ class GroupDemand:
         listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
         listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
         return cls((plan.listener.value, plan.model.value, *listener), (*plan.settings, *plan.properties))
+
+    def parts(self) -> Iterator[tuple[str, Self]]:
+        """Yield each capability and each setting alone, with its name: what of it a client lacks."""
+        yield from ((each, type(self)((each,))) for each in self.capabilities)
+        yield from ((each, type(self)((), (each,))) for each in self.settings)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.core.demand import Demand
+from rocketdiff.core.demand import Demand, GroupDemand
 from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
@@ -73,10 +73,15 @@ class Subject:
         return not self.why_not(demand)
 
     def why_not(self, demand: Demand) -> str:
-        """Return which role, or which claim of a program's hello, is missing, as a sentence; empty if none is."""
+        """Return which role, claim of a program's hello, or ability of a client is missing, as a sentence; empty if none is known to be."""
         if self.kind is not None:
-            only = ", ".join(self.kind.offers)
-            return "" if demand.role in self.kind.offers else f"{self} is no {demand.role}: its driver is a {only} only"
+            if demand.role not in self.kind.offers:
+                return f"{self} is no {demand.role}: its driver is a {', '.join(self.kind.offers)} only"
+            parts = list(demand.parts()) if isinstance(demand, GroupDemand) else []
+            lacking = [name for name, part in parts if not self.kind.has(self.id.release, part)]
+            if lacking and len(lacking) == len(parts):
+                return f"{self} is no {demand.role}"
+            return f"{self} has no {', '.join(lacking)}" if lacking else ""
         if demand.role not in self.roles:
             return f"{self} is no {demand.role}, as hello has the roles {', '.join(self.roles)}"
         missing = UNCLAIMED[demand.role](self.capabilities, demand)
