@@ -15,7 +15,7 @@ from math import inf
 
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, Listing, Pause, Round
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.watched import IDS_EVERY, TopicKind
+from rocketdiff.core.consuming.watched import IDS_EVERY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
@@ -176,7 +176,7 @@ class Membership:
 
     def _slept_through(self) -> Iterator[Span]:
         changes = sorted(self._changes())
-        for rounds in self._rounds.values():
+        for rounds in self._group.fed_rounds.values():
             for last, after in pairwise(rounds):
                 slept_ns = after.at_ns - last.at_ns - self.windows.round_ns
                 if not (-NS_PER_S <= slept_ns <= MARGIN_NS and self._is_near_a_change(last)):
@@ -187,15 +187,6 @@ class Membership:
                     if is_missed and until_ns + SEEN_NS >= last.at_ns and limit_ns < after.at_ns:
                         yield since_ns, after.at_ns + self.windows.lock_of_another() + self.busy_ns
                         break
-
-    @cached_property
-    def _rounds(self) -> Mapping[tuple[int, int], list[Round]]:
-        """Rounds of the fed topic, by member and incarnation."""
-        rounds: dict[tuple[int, int], list[Round]] = {}
-        for each in self._group.rounds:
-            if each.kind is TopicKind.FED:
-                rounds.setdefault((each.member, each.incarnation), []).append(each)
-        return rounds
 
     def _is_near_a_change(self, round_: Round) -> bool:
         return any(

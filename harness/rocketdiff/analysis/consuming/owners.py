@@ -1,7 +1,7 @@
 """Who worked on each queue over time, and who had to by the rules, where these leave nothing open."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -53,12 +53,8 @@ class Owners:
 
     def late(self) -> Iterator[tuple[Life, Round | None, Span]]:
         """Yield members whose last round of the fed topic had other ids than the group has, for longer than the rules allow."""
-        rounds: dict[tuple[int, int], list[Round]] = {}
-        for each in self._group.rounds:
-            if each.kind is TopicKind.FED:
-                rounds.setdefault((each.member, each.incarnation), []).append(each)
         for life in self._group.lives:
-            own = rounds.get((life.member, life.incarnation), [])
+            own = self._group.fed_rounds.get((life.member, life.incarnation), ())
             found = ((last, span) for last, span in self._last_rounds(life, own) if self._is_late(life, last, span[0]))
             if (first := next(found, None)) is not None:
                 yield life, *first
@@ -115,7 +111,7 @@ class Owners:
             for since_ns, until_ns in self.settled
         )
 
-    def _last_rounds(self, life: Life, rounds: list[Round]) -> Iterator[tuple[Round | None, Span]]:
+    def _last_rounds(self, life: Life, rounds: Sequence[Round]) -> Iterator[tuple[Round | None, Span]]:
         """Yield the settled times of a life, each with the member's last round by then."""
         begins = [life.join_ns or self._from_ns, *(each.at_ns for each in rounds)]
         over_ns = self._until_ns if life.gone_ns is None else life.gone_ns

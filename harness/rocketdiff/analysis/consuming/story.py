@@ -285,6 +285,12 @@ class GroupStory:
         return _grouped(self.deliveries, lambda delivery: delivery.queue)
 
     @cached_property
+    def fed_rounds(self) -> Mapping[tuple[int, int], tuple[Round, ...]]:
+        """Rounds of the fed topic, by member and incarnation."""
+        fed = (each for each in self.rounds if each.kind is TopicKind.FED)
+        return _grouped(fed, lambda each: (each.member, each.incarnation))
+
+    @cached_property
     def commits_by_queue(self) -> Mapping[QueueOf, tuple[Commit, ...]]:
         return _grouped(self.commits, lambda commit: commit.queue)
 
