@@ -14,7 +14,7 @@ from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.verdict.defects_found import DefectTrial
 from tests.analysis.consuming import bank, orderly_bank
-from tests.analysis.consuming.group_story import Group, Story
+from tests.analysis.consuming.group_story import Group
 from tests.analysis.consuming.orderly_group import OrderlyGroup, in_order
 from tests.analysis.consuming.simulated_group import NEVER, Fault, Life, Script, SimulatedGroup, simulated
 
@@ -113,33 +113,32 @@ def _life(scenario: Scenario, member: int) -> Life:
 
 def trials(suite: str, name: str, seeds: Sequence[int]) -> Iterator[DefectTrial]:
     """Yield the trials of one defect, if it changes anything in the scenarios of its kind of listener."""
+    defect = BANK[name]
     for seed in seeds:
         changed, is_found = 0, False
         for scenario, script in scripts_of(suite):
-            if not is_found and _is_orderly(scenario) == is_orderly(BANK[name]):
-                story = story_of(scenario, script, BANK[name], seed)
-                own = occasions(story, story_of(scenario, script, None, seed))
+            if not is_found and _is_orderly(scenario) == is_orderly(defect):
+                seeded = replace(script, seed=seed)
+                story = in_order(seeded, defect) if issubclass(defect, OrderlyGroup) else simulated(seeded, defect)
+                story.checks = scenario.checks
+                own = occasions(
+                    story.candidate, _faithful(seeded, OrderlyGroup if is_orderly(defect) else SimulatedGroup)
+                )
                 changed += own
                 is_found = own > 0 and story.judge().judgement.exit_code is ExitCode.DIVERGES
         if changed:
             yield DefectTrial(suite, name, seed, is_found, changed)
 
 
-def story_of(scenario: Scenario, script: Script, defect: type[SimulatedGroup] | None, seed: int) -> Story:
-    """Return the case with a defective candidate, or with a faithful one, asked what the scenario asks."""
-    script = replace(script, seed=seed)
-    if _is_orderly(scenario):
-        assert defect is None or issubclass(defect, OrderlyGroup)
-        story = in_order(script, defect or OrderlyGroup)
-    else:
-        story = simulated(script, defect or SimulatedGroup)
-    story.checks = scenario.checks
-    return story
+@cache
+def _faithful(script: Script, group: type[SimulatedGroup]) -> Group:
+    """Return the candidate's rows without a defect."""
+    return group(script, 1).run()
 
 
-def occasions(story: Story, twin: Story) -> int:
-    """Return how many rows of the candidate a defect changes; its twin draws the same random numbers up to the first one."""
-    return sum(map(_differing, _tables(story.candidate), _tables(twin.candidate)))
+def occasions(spoilt: Group, faithful: Group) -> int:
+    """Return how many rows a defect changes; its faithful twin draws the same random numbers up to the first one."""
+    return sum(map(_differing, _tables(spoilt), _tables(faithful)))
 
 
 def _tables(group: Group) -> tuple[list[dict[str, object]], ...]:

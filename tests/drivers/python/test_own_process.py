@@ -16,25 +16,25 @@ from rocketdiff.protocol.consuming import MemberSetup
 
 MEMBER = """\
 import json, os, signal, sys, time
-def say(**record): os.write(1, json.dumps(record).encode() + b"\\n")
+def report(**record): os.write(1, json.dumps(record).encode() + b"\\n")
 def now(): return time.monotonic_ns()
 message = {"offset": 0, "times": 0, "store_ms": 1, "body_ok": True}
 place = {"thread": 0, "topic": "T", "broker": "broker-a", "queue_id": 0}
-say(type="hello", protocol=1, client="x", version="1", capabilities=[], pid=1, clock_ns=now(), roles=["consumer"])
+report(type="hello", protocol=1, client="x", version="1", capabilities=[], pid=1, clock_ns=now(), roles=["consumer"])
 for line in sys.stdin:
     command = json.loads(line)
     if command["type"] == "setup":
         calls = 8 if command["topic"] == "W" else 2
-        say(type="ready", clock_ns=now())
+        report(type="ready", clock_ns=now())
     elif command["type"] == "join":
-        say(type="joined", incarnation=1, start_ns=now(), end_ns=now())
+        report(type="joined", incarnation=1, start_ns=now(), end_ns=now())
         for call in range(calls):
-            say(type="received", call=call, incarnation=1, at_ns=now(), messages=[message], **place)
-            say(type="consumed", call=call, at_ns=now(), result="success")
+            report(type="received", call=call, incarnation=1, at_ns=now(), messages=[message], **place)
+            report(type="consumed", call=call, at_ns=now(), result="success")
         if "EARLY" in sys.argv and calls == 2: os.kill(os.getpid(), signal.SIGABRT)
     elif "LEFT" in sys.argv:
-        say(type="left", incarnation=1, start_ns=now(), end_ns=now())
-        say(type="done", calls=calls)
+        report(type="left", incarnation=1, start_ns=now(), end_ns=now())
+        report(type="done", calls=calls)
     else:
         os.kill(os.getpid(), signal.SIGSEGV)
 """
