@@ -27,7 +27,19 @@ def test_bisect_prints_each_change(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded(["bisect", *arguments, "--to", "4.9.0"]) == ExitCode.CONFORMS
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "retry-walk: 1 change at 3 steps between releases"
-    assert lines[1] == "4.7.1 → 4.8.0, step 2, queue: queue 3 of a → queue 1 of b"
+    assert lines[1].startswith(
+        "4.7.1 → 4.8.0: now a retry moves the counter once for each queue that it passes; before, "
+    )
+    assert lines[2] == "  differs: step 2, queue: queue 3 of a → queue 1 of b"
+
+
+def test_bisect_prints_the_outcome_of_a_member(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a consumer's script, each change has its words and its outcome."""
+    arguments = ["--script", str(SCRIPTS / "consumer-in-order.json"), "--role", "consumer", "--subject-kind", "python"]
+    assert guarded(["bisect", *arguments, "--from", "4.9.4", "--to", "4.9.5"]) == ExitCode.CONFORMS
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("4.9.4 → 4.9.5: now the queue is locked and pulled at once; before, ")
+    assert lines[3] == "  outcome: message a/0 0 is delivered 2,000 ms sooner"
 
 
 @pytest.mark.slow

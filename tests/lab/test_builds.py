@@ -36,6 +36,11 @@ def test_a_changed_consumer_is_found_by_the_script_that_shows_it(
     assert guarded(["changelog", "5.3.3", patched, "--role", "consumer", "--exit-code"]) == ExitCode.DIVERGES
     named = [line for line in capsys.readouterr().out.splitlines() if " (consumer; " in line]
     assert named == ["  consumer-failing-broker (consumer; K15 K27)"]
+    assert guarded(["identify", patched, "--role", "consumer"]) == ExitCode.DIVERGES
+    _, nearest, otherwise, *_ = capsys.readouterr().out.splitlines()
+    assert nearest.startswith("nearest: 5.3.2, 5.3.3, 5.4.0, in ")
+    assert otherwise.startswith("  consumer-failing-broker: A message that fails while its broker is paused")
+    assert otherwise.endswith(": message a/0 0 is delivered 4,000 ms later")
 
 
 def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff upgrade 4.7.1 5.3.3 --run reports/20261122-103705-0000000c --html upgrade.html",
     ),
     "groups": ("rocketdiff groups --markdown groups.md",),
-    "identify": ("rocketdiff identify reports/20261122-103705-0000000c --subject java:5.3.3",),
+    "identify": (
+        "rocketdiff identify reports/20261122-103705-0000000c --subject java:5.3.3",
+        "rocketdiff identify target/rocketmq-client.jar@5.3.3 --role consumer",
+    ),
     "calibrate": ("rocketdiff calibrate --cases 40",),
     "matrix": (
         "rocketdiff matrix fixtures/examples/matrix.yaml",

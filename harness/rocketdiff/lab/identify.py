@@ -20,9 +20,12 @@ from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden, load_golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard
+from rocketdiff.simulation.script.depths import roles_named
 from rocketdiff.simulation.script.steps.sending import SENDING_DEPTHS
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
+
+_BY_SCRIPTS = "rocketdiff identify patched.jar@5.3.3 --role consumer, which executes the client"
 
 SILENCE = "RemotingTimeoutException"
 BROKEN = ("RemotingConnectException", "RemotingSendRequestException")
@@ -115,13 +118,21 @@ class Trial:
         return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
 
 
+def require_producers(role: str) -> None:
+    """Raise UsageError if a run is to be told by something else than its producers."""
+    if ClientRole.PRODUCER not in roles_named(role):
+        raise UsageError("--role producer or both with a run directory", seen=role, hint=_BY_SCRIPTS)
+
+
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
     """Identify the releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
     about = next((entry for entry in run.manifest.cases if entry.role is not ClientRole.PRODUCER), None)
     if about is not None:
         raise UsageError(
-            "a run about producers: only their rules tell releases apart", seen=f"{about.name}, about a {about.role}"
+            "a run about producers: only their rules tell releases apart",
+            seen=f"{about.name}, about a {about.role}",
+            hint=_BY_SCRIPTS,
         )
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, Contradiction | None] = {}

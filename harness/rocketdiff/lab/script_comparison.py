@@ -11,6 +11,7 @@ from rocketdiff.simulation.comparison.answers import visible
 from rocketdiff.simulation.comparison.attribution import View, rules_behind, which_departs
 from rocketdiff.simulation.comparison.difference import AnswerDifference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
+from rocketdiff.simulation.comparison.outcomes import OutcomeDifference, outcome_of
 from rocketdiff.simulation.java_host.host import Job, require_release
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import dialect_for, run_reference
@@ -27,11 +28,12 @@ class ComparisonHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScriptComparison:
-    """The number of the left subject's answers to a script, and the first difference, if any."""
+    """The number of the left subject's answers to a script, and the first difference, if any, with the outcome of a member's."""
 
     script: NamedScript
     answers: int
     difference: AnswerDifference | None
+    outcome: OutcomeDifference | None = None
 
 
 def require_simulated(subject: SubjectId) -> None:
@@ -86,7 +88,7 @@ def compared(
             explain = which_departs if _are_builds_of_one_dialect(left, right) else rules_behind
             rules = explain(script, difference, left.release, right.release, view)
             difference = with_initial_state(script, replace(difference, rules=rules), right.release)
-        yield ScriptComparison(script, len(before), difference)
+        yield ScriptComparison(script, len(before), difference, outcome_of(before, after) if difference else None)
 
 
 def _are_builds_of_one_dialect(left: SubjectId, right: SubjectId) -> bool:

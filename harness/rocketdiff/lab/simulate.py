@@ -21,7 +21,7 @@ from rocketdiff.lab.script_comparison import ScriptComparison, answers, compared
 from rocketdiff.simulation.comparison import difference_data, difference_lines
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import NamedScript
-from rocketdiff.simulation.script.depths import depth_named, require_deep_enough
+from rocketdiff.simulation.script.depths import BOTH, depth_named, require_deep_enough, require_role, roles_named
 from rocketdiff.simulation.script.files import load_scripts
 
 
@@ -30,7 +30,7 @@ class SimulateRequest:
     """
     The user's request.
 
-    suite None: all suites. depth None: each script's own.
+    suite None: all suites. depth None: each script's own. role: that of all scripts; of scenarios, others are left out.
     """
 
     subjects: tuple[SubjectId, ...]
@@ -40,6 +40,7 @@ class SimulateRequest:
     suite: str | None = None
     scenario_root: Path | None = None
     depth: str | None = None
+    role: str = BOTH
     trace: bool = False
     visible: bool = False
     seed: int = 0
@@ -56,6 +57,8 @@ def execute(request: SimulateRequest) -> int:
     _require_sense(request)
     scenarios = _scenarios(request)
     scripts = [*load_scripts(request.files)]
+    for script in scripts:
+        require_role(script.script, script.name, request.role)
     scripts += [NamedScript(scenario.name, scenario.script) for scenario in scenarios if scenario.script is not None]
     scripts = [_at_depth(script, request.depth) for script in scripts]
     with JavaHost() as host, _until_the_pipe_closes():
@@ -115,13 +118,23 @@ def command_line(request: SimulateRequest) -> str:
         words += [word for pattern in request.patterns for word in ("--scenario", pattern)]
     words += [] if request.scenario_root is None else ["--scenarios", str(request.scenario_root)]
     words += [] if request.depth is None else ["--depth", request.depth]
+    words += [] if request.role == BOTH else ["--role", request.role]
     return shlex.join(words + ["--visible"] * request.visible)
 
 
 def _scenarios(request: SimulateRequest) -> tuple[SimulatedScenario, ...]:
     if not request.has_scenarios:
         return ()
-    found = simulated_scenarios(request.patterns, request.suite, request.scenario_root, request.seed)
+    every = simulated_scenarios(request.patterns, request.suite, request.scenario_root, request.seed)
+    roles = roles_named(request.role)
+    found = tuple(each for each in every if each.scenario.role in roles)
+    if not found:
+        other = every[0].scenario
+        raise UsageError(
+            f"a scenario about a {request.role}",
+            seen=f"{other.name}, about a {other.role}",
+            hint=f"--role {other.role}",
+        )
     for scenario in found:
         if scenario.script is None:
             typer.echo(f"{scenario.name}: only on a cluster: {scenario.live_only}", err=True)
@@ -146,6 +159,7 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
             "subjects": [left, right],
             "answers": result.answers,
             "difference": shown,
+            "outcome": result.outcome.words if result.outcome else None,
             "notes": notes,
         }
         typer.echo(json.dumps(data, ensure_ascii=False))
@@ -155,7 +169,8 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
         left_out = f" ({'; '.join(notes)})" if notes else ""
         typer.echo(f"{name}: no difference in {result.answers:,} answers{left_out}")
     else:
-        typer.echo("\n".join(difference_lines(difference, left, right)))
+        outcome = result.outcome.words if result.outcome else ""
+        typer.echo("\n".join(difference_lines(difference, left, right, outcome)))
 
 
 @contextmanager

@@ -12,10 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.core.tables.checks import Concern
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.signatures import gravity
 from rocketdiff.core.text.markdown import inline, table_row
 from rocketdiff.lab.history.beyond_scripts import known_at
-from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, script_file
+from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, roles_of, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
 from rocketdiff.report.clusters import DivergenceCluster, Weight
@@ -23,39 +24,17 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import context_of
 from rocketdiff.report.words.signatures import title_of
 from rocketdiff.report.words.signs import explain_command, plural, sentence
-from rocketdiff.simulation.comparison.line_parts import Compared
 from rocketdiff.simulation.golden.wording import difference_words, meaning
 from rocketdiff.simulation.script import canonical
 
 HEADINGS = {
-    Concern.MESSAGES: "Messages: lost, sent twice, damaged, or sent more or less often",
+    Concern.MESSAGES: "Messages: lost, sent or delivered twice, damaged, or more or less often",
     Concern.EXCEPTIONS: "Results and exceptions",
-    Concern.WAITING: "How long a call waits",
+    Concern.WAITING: "How long a call or a message waits",
     Concern.BROKERS: "Which brokers are used",
     Concern.DURATIONS: "How long things take",
     Concern.QUEUES: "Which queues are used",
 }
-
-_CONCERNS = {
-    Compared.ORDER: Concern.MESSAGES,
-    Compared.ATTEMPT_OUTCOME: Concern.MESSAGES,
-    Compared.ATTEMPTS: Concern.MESSAGES,
-    Compared.CALLBACKS: Concern.MESSAGES,
-    Compared.RESULT: Concern.EXCEPTIONS,
-    Compared.STATUS: Concern.EXCEPTIONS,
-    Compared.EXCEPTION: Concern.EXCEPTIONS,
-    Compared.CODE: Concern.EXCEPTIONS,
-    Compared.CAUSE: Concern.EXCEPTIONS,
-    Compared.ATTEMPT_CODE: Concern.EXCEPTIONS,
-    Compared.ATTEMPT_TIMEOUT: Concern.WAITING,
-    Compared.ELAPSED: Concern.WAITING,
-    Compared.ATTEMPT_ELAPSED: Concern.WAITING,
-    Compared.CLOCK: Concern.WAITING,
-    Compared.CONNECTIONS: Concern.BROKERS,
-    Compared.ATTEMPT_PORT: Concern.BROKERS,
-    Compared.FAULTS: Concern.BROKERS,
-}
-"""Concern by kind of the first difference; any other kind is a choice of queues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +42,7 @@ class Item:
     """
     One difference in an operator's words.
 
-    matters: its meaning for an operator. found: where and how often. since: the releases at which the answer changed. refs:
+    outcome: what a member gets otherwise. matters: its meaning for an operator. found: where and how often. since: the releases at which the answer changed. refs:
     upstream issues. show: a command or script that shows it.
     """
 
@@ -77,11 +56,12 @@ class Item:
     since: str = ""
     refs: tuple[str, ...] = ()
     show: str = ""
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """All differences between two releases, gravest first. runs: the examined runs. known: changes on the way that no script shows."""
+    """All differences between two releases, gravest first. runs: the examined runs. known: changes on the way that no script shows. roles: of the clients that were looked at."""
 
     before: str
     after: str
@@ -89,6 +69,7 @@ class Upgrade:
     random: int
     runs: tuple[str, ...]
     known: tuple[str, ...] = ()
+    roles: tuple[ClientRole, ...] = (ClientRole.PRODUCER,)
 
     def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
         for concern, heading in HEADINGS.items():
@@ -110,7 +91,8 @@ def upgrade(executions: Executions, corpus: Corpus, before: str, after: str, doc
     seen = [_seen(cluster, document) for document in documents for cluster in document.clusters if _counts(cluster)]
     items = sorted([*seen, *simulated], key=lambda item: (item.concern, item.name))
     known = tuple(f"{edge.after}: {change}" for edge in steps.edges if not edge.side for change in known_at(edge))
-    return Upgrade(before, after, tuple(items), net[0].random, tuple(document.run.run for document in documents), known)
+    examined = tuple(document.run.run for document in documents)
+    return Upgrade(before, after, tuple(items), net[0].random, examined, known, roles_of(corpus))
 
 
 def _require_pair(document: Document, before: str, after: str) -> None:
@@ -143,13 +125,13 @@ def _simulated(
     change: BehaviourChange, executions: Executions, corpus: Corpus, releases: tuple[str, str], since: str
 ) -> Item:
     standard = change.standard
-    concern = _CONCERNS.get(change.difference.compared, Concern.QUEUES)
+    concern = change.concern
     if standard is None:
         before, after = (line or "nothing" for line in change.difference.lines)
         return Item(
             concern,
             change.behaviour,
-            sentence(f"another {change.difference.compared}"),
+            sentence(change.outcome.words if change.outcome else f"another {change.difference.compared}"),
             before,
             after,
             "in virtual time",
@@ -166,6 +148,7 @@ def _simulated(
         words[0] or "as the script shows",
         words[1] or shown,
         "in virtual time",
+        outcome=change.outcome.words if change.outcome else "",
         matters=standard.about.matters,
         since=since,
         show=f"rocketdiff bisect --script {script_file(change)}",
@@ -198,7 +181,7 @@ def headline(found: Upgrade) -> str:
 def subline(found: Upgrade) -> str:
     """Return a sentence on the sources of the differences."""
     runs = (
-        f"and in {plural(len(found.runs), 'run')} on brokers ({', '.join(found.runs)})"
+        f" and in {plural(len(found.runs), 'run')} on brokers ({', '.join(found.runs)})"
         if found.runs
         else "; no run on brokers was given"
     )
@@ -207,8 +190,9 @@ def subline(found: Upgrade) -> str:
         if found.random
         else ""
     )
+    whose = sentence(" and ".join(f"{role}s" for role in found.roles)) + (" only." if len(found.roles) == 1 else ".")
     known = f" Known on the way, and shown by no script: {'; '.join(found.known)}." if found.known else ""
-    return f"Found by executing the classes of both releases in virtual time {runs}{more}. Producers only.{known}"
+    return f"Found by executing the classes of both releases in virtual time{runs}{more}. {whose}{known}"
 
 
 def markdown(found: Upgrade) -> str:
@@ -228,6 +212,7 @@ def _markdown_lines(found: Upgrade) -> Iterator[str]:
 def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
     """Return the non-empty labels and texts of an item."""
     rows = (
+        ("outcome", item.outcome),
         ("before", item.before),
         ("after", item.after),
         ("matters", item.matters),

@@ -16,6 +16,7 @@ from rocketdiff.lab.history.execution_cache import Executions, ReferenceRunner
 from rocketdiff.lab.history.groups import GroupsReport, corpus_of, groups_report
 from rocketdiff.lab.history.lineage import Way, require_client, way
 from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
+from rocketdiff.lab.identify_build import IdentifiedBuild, identify_build
 from rocketdiff.lab.scenario_scripts import simulated_scenarios
 from rocketdiff.lab.upgrade import Upgrade, upgrade
 from rocketdiff.releases.catalogue import client_releases
@@ -90,14 +91,24 @@ def all_groups(
         return report, rule_rows(executed, load_standard(), asked.golden, client_releases())
 
 
+def build_identified(client: str, depths: Sequence[Depth]) -> IdentifiedBuild:
+    """Return the releases that answer the standard scripts of the depths like a release or a build."""
+    standard = tuple(script for script in load_standard() if script.depth in depths)
+    with executions() as executed:
+        return identify_build(executed, require_client(client), standard, load_golden())
+
+
 def one_script(file: str | None, scenario: str | None, folder: Path | None, seed: int) -> NamedScript:
-    """Load the script of a file or of a scenario; UsageError unless exactly one is given."""
+    """Load the script of a file, with its words if it is a standard one, or of a scenario; UsageError unless exactly one is given."""
     if (file is None) == (scenario is None):
         raise UsageError("--script FILE or --scenario NAME", seen="both" if file else "neither")
     if file is not None and folder is not None:
         raise UsageError("--scenarios with --scenario only", seen="--script")
     if file is not None:
-        return load_scripts([file])[0]
+        (loaded,) = load_scripts([file])
+        return next(
+            (each for each in load_standard() if (each.name, each.script) == (loaded.name, loaded.script)), loaded
+        )
     found = simulated_scenarios([scenario or ""], None, folder, seed)
     if len(found) != 1:
         raise UsageError("one scenario", seen=f"{len(found)}", hint=" ".join(scenario.name for scenario in found[:5]))

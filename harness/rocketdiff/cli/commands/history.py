@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from rocketdiff.cli.options import JsonOption, ScenariosOption, release_of, subject_of
-from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import STANDARD
 
 DepthOption = Annotated[
@@ -29,13 +29,16 @@ def bisect(
     subject_kind: Annotated[str, typer.Option(help="java, or python for the reference's dialects.")] = STANDARD,
     scenarios: ScenariosOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the scenario's plan.", min=0)] = 0,
+    role: RoleOption = "both",
     as_json: JsonOption = False,
 ) -> None:
     """Every step between releases at which the answer to one script changes, with both answers."""
     from rocketdiff.lab.history import bisect as bisecting
     from rocketdiff.lab.use_cases import executions, one_script
+    from rocketdiff.simulation.script.depths import require_role
 
     chosen = one_script(script, scenario, scenarios, seed)
+    require_role(chosen.script, chosen.name, role)
     edges = bisecting.edges_between(first and release_of(first), last and release_of(last))
     with executions(subject_kind) as executed:
         turns = bisecting.bisect(executed, chosen, edges)
@@ -130,17 +133,47 @@ def groups(
 
 
 def identify(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Run directory.")],
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="Run directory, or a release or build: patched.jar@5.3.3.")
+    ],
     subject: Annotated[str | None, typer.Option(help="Subject of the run; the candidate when not given.")] = None,
     arm: Annotated[str | None, typer.Option(help="baseline or candidate, when both are the same subject.")] = None,
     case: Annotated[str | None, typer.Option(help="Case name or number; all of the run when not given.")] = None,
+    role: RoleOption = "both",
     as_json: JsonOption = False,
 ) -> None:
-    """Which releases explain a client's observed behaviour, how certain that is, and what would narrow it down."""
-    from rocketdiff.lab.identify import exit_code, identified_data, identified_lines, identify_run
+    """Which releases explain a run, how certain that is and what would narrow it down, or which behave like a build."""
+    from rocketdiff.lab.identify import exit_code, identified_data, identified_lines, identify_run, require_producers
 
+    if (client := _client_named(trace)) is not None:
+        given = {"--subject": subject, "--arm": arm, "--case": case}
+        if option := next((name for name, value in given.items() if value is not None), None):
+            raise UsageError(f"{option} with a run directory", seen=f"the client {client}", hint="leave it out")
+        _identify_build(client, role, as_json=as_json)
+    require_producers(role)
     found = identify_run(trace, subject and str(subject_of(subject)), arm, case)
     _print(identified_data(found) if as_json else identified_lines(found))
+    raise typer.Exit(int(exit_code(found)))
+
+
+def _client_named(text: Path) -> str | None:
+    """The release, or the label of the build; None if it is no client's name."""
+    from rocketdiff.lab.history.lineage import require_client
+    from rocketdiff.releases.catalogue import is_known_client
+    from rocketdiff.releases.programs.builds import is_build
+
+    name = str(text).removeprefix(f"{STANDARD}:")
+    is_one = any(text.glob("*.jar")) if text.is_dir() else is_known_client(name) or is_build(name)
+    return require_client(release_of(f"{name}/" if text.is_dir() else name)) if is_one else None
+
+
+def _identify_build(client: str, role: str, *, as_json: bool) -> NoReturn:
+    from rocketdiff.lab.identify_build import exit_code, identified_build_data, identified_build_lines
+    from rocketdiff.lab.use_cases import build_identified
+    from rocketdiff.simulation.script.depths import depths_named
+
+    found = build_identified(client, depths_named(None, role))
+    _print(identified_build_data(found) if as_json else identified_build_lines(found))
     raise typer.Exit(int(exit_code(found)))
 
 

@@ -26,6 +26,7 @@ DepthOption = Annotated[
     str | None,
     typer.Option(help="selection, send-loop, remoting, allocation or rebalance, instead of the script's own depth."),
 ]
+RoleOption = Annotated[str, typer.Option(help="Only scripts and scenarios about a producer or a consumer, or both.")]
 TraceOption = Annotated[bool, typer.Option("--trace", help="One subject: add the client's state to every answer.")]
 VisibleOption = Annotated[
     bool, typer.Option("--visible", help="Two subjects: compare only what an application can see, not their states.")
@@ -43,6 +44,7 @@ def simulate(
     suite: SuiteOption = None,
     scenarios: ScenariosOption = None,
     depth: DepthOption = None,
+    role: RoleOption = "both",
     trace: TraceOption = False,
     visible: VisibleOption = False,
     seed: SeedOption = 0,
@@ -61,6 +63,7 @@ def simulate(
         suite=suite_of(suite, is_chosen=bool(scenario)),
         scenario_root=scenarios,
         depth=depth,
+        role=role,
         trace=trace,
         visible=visible,
         seed=seed,

@@ -9,16 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rocketdiff.core.tables.checks import Concern
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.lab.fuzz.shrink import shrink
 from rocketdiff.lab.history.beyond_scripts import CANNOT_SHOW, known_at
+from rocketdiff.lab.history.concerns import concern_of
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on
-from rocketdiff.simulation.comparison import AnswerDifference, first_difference
+from rocketdiff.simulation.comparison import AnswerDifference, OutcomeDifference, first_difference, outcome_of
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
 from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
+from rocketdiff.simulation.script.roles import role_with
 
 MOST_TRIALS = 1_500
 """Limit of runs to shrink a random script, about ten seconds; by then the script is small."""
@@ -30,7 +34,7 @@ class BehaviourChange:
     A behaviour that changes at an edge, and a small script that shows it.
 
     standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the
-    words of an answer (``before: …``) if only one of the two has words; else empty.
+    words of an answer (``before: …``) if only one of the two has words; else empty. outcome: of answers of a member.
     """
 
     behaviour: str
@@ -40,6 +44,11 @@ class BehaviourChange:
     standard: StandardScript | None = None
     also: tuple[str, ...] = ()
     known: str = ""
+    outcome: OutcomeDifference | None = None
+
+    @property
+    def concern(self) -> Concern:
+        return concern_of(self.difference.compared, self.outcome)
 
     @property
     def depth(self) -> Depth:
@@ -126,7 +135,8 @@ def _change(
     sentence = change_sentence(script, corpus.golden, before, after)
     known = known_side(script, corpus.golden, before, after)
     also = tuple(follower.name for follower in followers)
-    return BehaviourChange(script.name, sentence, script, difference, script, also, known)
+    outcome = outcome_of(before, after)
+    return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome)
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[BehaviourChange, ...]:
@@ -139,8 +149,10 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
     before, after = _both(executions, edge, small)
     difference = first_difference(small.name, before, after)
     assert difference is not None
-    sentence = f"A random script, made small, is answered otherwise: {before_after(difference)}"
-    return (BehaviourChange(f"unnamed/{small.name}", sentence, small, difference),)
+    outcome = outcome_of(before, after)
+    shown = outcome.words if outcome else before_after(difference)
+    sentence = f"A random script, made small, is answered otherwise: {shown}"
+    return (BehaviourChange(f"unnamed/{small.name}", sentence, small, difference, outcome=outcome),)
 
 
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
@@ -160,6 +172,15 @@ def _both(executions: Executions, edge: Edge, script: NamedScript) -> tuple[Line
     return answers[edge.before, script.name], answers[edge.after, script.name]
 
 
+def roles_of(corpus: Corpus) -> tuple[ClientRole, ...]:
+    """Return the roles whose scripts a corpus has."""
+    return tuple(dict.fromkeys(role_with(depth_of(script.script)) for script in corpus.scripts))
+
+
+def _gravest_first(changes: Sequence[BehaviourChange]) -> list[BehaviourChange]:
+    return sorted(changes, key=lambda change: change.concern)
+
+
 def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
     """Yield lines for a terminal: edges with changes in order, then the unchanged ones in one line."""
     if way.turns_at:
@@ -169,7 +190,7 @@ def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
         if step.changes or step.known:
             yield f"{step.edge} (side line; not on the way)" if step.edge.side else str(step.edge)
             yield from (f"  no script can show: {sentence}" for sentence in step.known)
-            for change in step.changes:
+            for change in _gravest_first(step.changes):
                 yield from _change_lines(change)
             if step.random:
                 yield f"  {random_words(step.random)}"
@@ -185,7 +206,10 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
         "turns_at": way.turns_at,
         "edges": [
             _edge_data(step.edge)
-            | {"changes": [change_data(change) for change in step.changes], "random_scripts": step.random}
+            | {
+                "changes": [change_data(change) for change in _gravest_first(step.changes)],
+                "random_scripts": step.random,
+            }
             | {"known": list(step.known)}
             for step in found
             if step.changes
@@ -202,6 +226,7 @@ def change_data(change: BehaviourChange) -> dict[str, Any]:
         "depth": str(change.depth),
         "sentence": change.sentence,
         "known": change.known,
+        "outcome": change.outcome.words if change.outcome else None,
         "matters": standard.about.matters if standard else None,
         "rows": list(standard.about.rows) if standard else [],
         "name": change.script.name,
@@ -232,6 +257,8 @@ def _edge_data(edge: Edge) -> dict[str, Any]:
 def _change_lines(change: BehaviourChange) -> Iterator[str]:
     rows = f"; {' '.join(change.standard.about.rows)}" if change.standard else ""
     yield f"  {change.behaviour} ({change.depth}{rows})"
+    if change.outcome and change.outcome.words not in change.sentence:
+        yield f"    outcome: {change.outcome.words}"
     yield f"    {change.sentence}"
     if change.known:
         yield f"    {change.known}"

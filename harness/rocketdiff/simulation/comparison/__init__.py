@@ -5,16 +5,20 @@ from rocketdiff.simulation.comparison.attribution import rules_behind
 from rocketdiff.simulation.comparison.difference import AnswerDifference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.comparison.line_parts import Compared
+from rocketdiff.simulation.comparison.outcomes import Outcome, OutcomeDifference, outcome_of
 from rocketdiff.simulation.comparison.render import difference_data, difference_lines
 
 __all__ = [
     "AnswerDifference",
     "AnswerLine",
     "Compared",
+    "Outcome",
+    "OutcomeDifference",
     "answer_line",
     "difference_data",
     "difference_lines",
     "first_difference",
+    "outcome_of",
     "rules_behind",
     "visible",
     "with_initial_state",

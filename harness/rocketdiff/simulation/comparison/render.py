@@ -15,11 +15,12 @@ _SHOWN_RULES = 12
 """Most rules that are printed; the JSON form has all of them."""
 
 
-def difference_lines(difference: AnswerDifference, left: str, right: str) -> Iterator[str]:
-    """Yield what differs, where and why; left and right are the names of the subjects."""
+def difference_lines(difference: AnswerDifference, left: str, right: str, outcome: str = "") -> Iterator[str]:
+    """Yield what differs, where and why; left and right are the names of the subjects, outcome what the right one gets."""
     where = f" ({difference.where})" if difference.where else ""
     yield f"{difference.script}: differs in the {difference.compared} at {difference.place}{where}"
-    rows = [(left, _value(difference.values[0])), (right, _value(difference.values[1])), *_states(difference)]
+    rows = [("outcome", outcome)] if outcome else []
+    rows += [(left, _value(difference.values[0])), (right, _value(difference.values[1])), *_states(difference)]
     rows += [(name, _answer(line)) for name, line in zip((left, right), difference.lines, strict=True)]
     rows += [("rule", rule) for rule in difference.rules[:_SHOWN_RULES]]
     if len(difference.rules) > _SHOWN_RULES:

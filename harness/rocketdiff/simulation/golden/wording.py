@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from rocketdiff.simulation.comparison import AnswerDifference, Compared, first_difference
+from rocketdiff.simulation.comparison import AnswerDifference, Compared, first_difference, outcome_of
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript
@@ -26,13 +26,14 @@ def _meanings(
 
 
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
-    """Return a sentence on a changed answer; without words for both: what the script shows, before → after."""
+    """Return a sentence on a changed answer; without words for both: what the script shows, and the outcome, or before → after."""
     was, now = _meanings(script, golden, before, after)
     if was is not None and now is not None:
         return f"now {now}; before, {was}"
     difference = first_difference(script.name, before, after)
     assert difference is not None, "answers that are equal are no change"
-    return f"{script.about.shows.rstrip('.')}: {before_after(difference)}"
+    outcome = outcome_of(before, after)
+    return f"{script.about.shows.rstrip('.')}: {outcome.words if outcome else before_after(difference)}"
 
 
 def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:

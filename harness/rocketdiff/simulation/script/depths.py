@@ -40,6 +40,13 @@ def depths_named(depth: str | None, role: str) -> tuple[Depth, ...]:
     return order[: order.index(named) + 1]
 
 
+def require_role(script: Script, name: str, role: str) -> None:
+    """Raise UsageError unless a script is about a client in one of the roles of an option --role."""
+    of_script = role_with(depth_of(script))
+    if of_script not in roles_named(role):
+        raise UsageError(f"a script about a {role}", seen=f"{name}, about a {of_script}", hint=f"--role {of_script}")
+
+
 def least_depth(script: Script) -> Depth:
     """Return the least depth at which every step has an effect."""
     depths = ROLE_DEPTHS[role_of(script)]

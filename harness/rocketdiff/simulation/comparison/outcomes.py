@@ -1,0 +1,163 @@
+"""
+What an application gets otherwise from two answers of consumers: messages, offsets, queues, and only then requests.
+
+The first of these questions that the answers reply to differently is the outcome, because the later ones follow from it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
+
+
+class Outcome(StrEnum):
+    """What a difference is about, the gravest first."""
+
+    START = "start"
+    MESSAGES = "messages"
+    WAITING = "waiting"
+    QUEUES = "queues"
+    REQUESTS = "requests"
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDifference:
+    """The gravest difference of two answers, in words."""
+
+    outcome: Outcome
+    words: str
+
+
+@dataclass(slots=True)
+class _Heard:
+    """
+    All that brokers and listeners heard in one answer.
+
+    started: what the start printed. delivered: times in ms by message. order: messages by queue. committed: the last offset by
+    queue. pulled: times in ms by queue. asked: number by kind of request.
+    """
+
+    started: list[object] = field(default_factory=list)
+    delivered: dict[str, list[int]] = field(default_factory=dict)
+    order: dict[str, list[str]] = field(default_factory=dict)
+    committed: dict[str, str] = field(default_factory=dict)
+    pulled: dict[str, list[int]] = field(default_factory=dict)
+    asked: dict[str, int] = field(default_factory=dict)
+
+
+def outcome_of(left: Sequence[str], right: Sequence[str]) -> OutcomeDifference | None:
+    """Return the gravest difference of two answers; None if they are no answers of a member, or differ in nothing heard."""
+    one, other = (_heard(map(answer_line, lines)) for lines in (left, right))
+    for outcome, question in _QUESTIONS:
+        if words := next(question(one, other), None):
+            return OutcomeDifference(outcome, words)
+    return None
+
+
+def _heard(lines: Iterator[AnswerLine]) -> _Heard:
+    found = _Heard()
+    for line in lines:
+        if line.kind == "consumer":
+            found.started.append(line.content)
+        if line.kind == "rounds":
+            for moment in line.content:
+                for request in moment["asked"]:
+                    _hear(found, moment["at_ms"], request.split(" "))
+    return found
+
+
+def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
+    kind, *rest = words
+    if kind == "deliver":
+        queue, offset = rest[:2]
+        found.delivered.setdefault(f"{queue} {offset}", []).append(at_ms)
+        found.order.setdefault(queue, []).append(offset)
+        return
+    found.asked[kind] = found.asked.get(kind, 0) + 1
+    if kind == "pull":
+        found.pulled.setdefault(rest[0], []).append(at_ms)
+    if kind == "commit":
+        found.committed[rest[0]] = rest[1]
+    elif "commit" in rest:
+        found.committed[rest[0]] = rest[-1]
+
+
+def _starts(one: _Heard, other: _Heard) -> Iterator[str]:
+    for before, after in zip(one.started, other.started, strict=False):
+        if before != after:
+            yield f"the start {_start_words(after)}, and {_start_words(before)} before"
+
+
+def _start_words(content: object) -> str:
+    exception = content.get("exception") if isinstance(content, dict) else None
+    return f"fails with {exception}" if exception else "succeeds"
+
+
+def _deliveries(one: _Heard, other: _Heard) -> Iterator[str]:
+    for message in dict.fromkeys((*one.delivered, *other.delivered)):
+        before, after = (len(heard.delivered.get(message, ())) for heard in (one, other))
+        if before != after:
+            yield f"message {message} is delivered {_times(after)} instead of {_times(before)}"
+
+
+def _times(number: int) -> str:
+    return ("never", "once", "twice")[number] if number < 3 else f"{number} times"
+
+
+def _orders(one: _Heard, other: _Heard) -> Iterator[str]:
+    for queue in one.order:
+        if one.order[queue] != other.order.get(queue):
+            yield f"the messages of {queue} are delivered in another order"
+
+
+def _last_commits(one: _Heard, other: _Heard) -> Iterator[str]:
+    for queue in dict.fromkeys((*one.committed, *other.committed)):
+        before, after = (heard.committed.get(queue) for heard in (one, other))
+        if before != after:
+            yield f"the last commit of {queue} is {after or 'none'} instead of {before or 'none'}"
+
+
+def _delays(one: _Heard, other: _Heard) -> Iterator[str]:
+    """The message that is moved most; its deliveries are as many in both."""
+    moved = [
+        (after - before, message)
+        for message, times in one.delivered.items()
+        for before, after in zip(times, other.delivered.get(message, ()), strict=False)
+        if after != before
+    ]
+    if moved:
+        by_ms, message = max(moved, key=lambda each: abs(each[0]))
+        yield f"message {message} is delivered {_moved(by_ms)}"
+
+
+def _moved(by_ms: int) -> str:
+    return f"{abs(by_ms):,} ms {'later' if by_ms > 0 else 'sooner'}"
+
+
+def _queues(one: _Heard, other: _Heard) -> Iterator[str]:
+    for queue in dict.fromkeys((*one.pulled, *other.pulled)):
+        before, after = (heard.pulled.get(queue, [None])[0] for heard in (one, other))
+        if before is None or after is None:
+            yield f"{queue} is {'pulled' if before is None else 'never pulled'}"
+        elif before != after:
+            yield f"{queue} is pulled {_moved(after - before)}"
+
+
+def _requests(one: _Heard, other: _Heard) -> Iterator[str]:
+    for kind in dict.fromkeys((*one.asked, *other.asked)):
+        before, after = (heard.asked.get(kind, 0) for heard in (one, other))
+        if before != after:
+            yield f"brokers get {after} instead of {before} requests {kind}; messages come as before"
+
+
+_QUESTIONS: Sequence[tuple[Outcome, Callable[[_Heard, _Heard], Iterator[str]]]] = (
+    (Outcome.START, _starts),
+    (Outcome.MESSAGES, _deliveries),
+    (Outcome.MESSAGES, _orders),
+    (Outcome.MESSAGES, _last_commits),
+    (Outcome.WAITING, _delays),
+    (Outcome.QUEUES, _queues),
+    (Outcome.REQUESTS, _requests),
+)
+"""In this order; each yields its differences in words."""
