@@ -87,7 +87,8 @@ def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: 
 def test_the_subline_accounts_for_every_check(document: Document) -> None:
     """The subline accounts for all checks: 53 + 8 + 1 + 4 + 16 are 82."""
     assert subline(document) == (
-        "8 checks fail, 2 new kinds of divergence in 4 cases · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
+        "8 checks fail, 2 new kinds of divergence in 4 cases · effect: changed, distributed differently"
+        " · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
         " · 4 not applicable · 16 measured only · 61 of 66 gating checks answered · 1 gating check has no answer"
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.effects import BY_CHECK, BY_SIGNATURE
 from rocketdiff.core.tables.signatures import SIGNATURES, gravity
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signatures import signature_table, title_of
@@ -52,11 +53,13 @@ def test_the_table_of_the_guide_is_the_one_of_the_program() -> None:
     assert published.count("\n") == len(SIGNATURES) + 2
 
 
-def test_every_signature_has_a_check_and_a_sentence() -> None:
-    """Every signature belongs to a check and names the client in its sentence, or both clients."""
+def test_every_signature_has_a_check_a_sentence_and_an_effect() -> None:
+    """Every signature belongs to a check, has an effect, and names the client in its sentence, or both clients."""
+    assert set(BY_SIGNATURE) <= set(SIGNATURES)
     for name, signature in SIGNATURES.items():
         assert (signature.name, signature.check in CHECKS) == (name, True)
         assert "{subject}" in signature.sentence or signature.sentence.startswith("only one of the two")
+        assert signature.check in BY_CHECK
         assert signature.text("x", of_rules=True) == f"rules/{name}/x"
 
 

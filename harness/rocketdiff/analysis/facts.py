@@ -22,7 +22,7 @@ class DifferenceFact:
     """
     One violation of the rules or the plan, or one difference from the other arm, found by a check.
 
-    weight: attempts of both arms at that send (fewer are easier to follow). at_ns: monotonic clock. sides: actions of each arm;
+    weight: how hard it is to follow (``verdict.difficulty``). at_ns: monotonic clock. sides: actions of each arm;
     empty if no send is concerned. figures: any JSON values.
     """
 

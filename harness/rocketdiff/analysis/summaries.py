@@ -60,7 +60,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
 
 
 def ease(difference: DifferenceFact) -> tuple[object, ...]:
-    """Return the sort key of examples: fewest attempts, then earliest; the rest only makes the choice unique."""
+    """Return the sort key of examples: easiest to follow, then earliest; the rest only makes the choice unique."""
     attempt = -1 if difference.attempt is None else difference.attempt
     return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
 

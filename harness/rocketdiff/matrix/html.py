@@ -9,7 +9,7 @@ from jinja2 import Environment
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix import page
 from rocketdiff.matrix.document import MatrixDocument
-from rocketdiff.matrix.view import SIGNS, groups_of, rows_blank, standing_of
+from rocketdiff.matrix.view import SIGNS, effects_undeclared, groups_of, rows_blank, standing_of
 from rocketdiff.report.html_kit import LIMIT_BYTES, page_environment
 from rocketdiff.report.words.signs import plural
 
@@ -36,6 +36,7 @@ def _page(document: MatrixDocument, clients: tuple[page.ClientView, ...]) -> str
         document=document,
         groups=groups_of(document),
         subline=subline(document),
+        effects=effects_undeclared(document),
         baselines=baselines,
         tables=page.tables_of(document),
         clients=clients,

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.core.text.markdown import code, inline, link, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix.document import MatrixDocument, MatrixRow, RowKind
-from rocketdiff.matrix.view import SIGNS, ColumnGroup, groups_of, rows_blank, rows_measured
+from rocketdiff.matrix.view import SIGNS, ColumnGroup, effects_undeclared, groups_of, rows_blank, rows_measured
 from rocketdiff.report.words.signs import plural
 
 FILE_NAME = "matrix.md"
@@ -29,6 +30,8 @@ def _lines(document: MatrixDocument) -> Iterator[str]:
     yield f"# {inline(document.title)}"
     yield ""
     yield " · ".join(f"`{sign.mark}` {sign.word}" for sign in SIGNS.values())
+    yield ""
+    yield inline(effects_undeclared(document))
     for title, kind in (("Behaviours", RowKind.BEHAVIOUR), ("Checks", RowKind.CHECK)):
         yield from _table(title, rows_measured(document, kind), groups)
     yield from _differences(groups)
@@ -64,7 +67,7 @@ def _differences(groups: tuple[ColumnGroup, ...]) -> Iterator[str]:
         for item in group.column.differences:
             known = "".join(f"; known: {entry.id} ({entry.ref})" for entry in item.known)
             evidence = f" ({link('evidence', item.report)})" if item.report else ""
-            yield f"- {code(item.signature)} {inline(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{inline(known)}{evidence}"
+            yield f"- **{effect_of(item.signature)}** · {code(item.signature)} {inline(item.title)}: {item.count:,} × in {plural(len(item.scenarios), 'scenario')}{inline(known)}{evidence}"
 
 
 def _not_measured(document: MatrixDocument, groups: tuple[ColumnGroup, ...]) -> Iterator[str]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from rocketdiff.core.tables.effects import Effect, effect_of
 from rocketdiff.core.text import machine_line as text
 from rocketdiff.matrix.document import CellState, Column, MatrixCell, MatrixDocument, MatrixRow, RowKind
 from rocketdiff.report.words.signs import Sign, plural
@@ -60,6 +61,17 @@ def _group(document: MatrixDocument, members: tuple[int, ...]) -> ColumnGroup:
     releases = tuple(column.subject.partition(":")[2] for column in columns)
     anchor = "client-" + re.sub("[^A-Za-z0-9]+", "-", columns[0].subject).strip("-") + f"-{members[0] + 1}"
     return ColumnGroup(anchor, client, tuple(filter(None, releases)), columns)
+
+
+def effects_undeclared(document: MatrixDocument) -> str:
+    """Return which clients show which effect that no ledger declares, most serious first; a sentence if none does."""
+    shown: dict[Effect, list[str]] = {}
+    for group in groups_of(document):
+        undeclared = {effect_of(item.signature) for item in group.column.differences if not item.is_known}
+        for effect in undeclared:
+            shown.setdefault(effect, []).append(group.heading)
+    lines = [f"{effect} at {', '.join(shown[effect])}" for effect in Effect if effect in shown]
+    return f"Undeclared: {' · '.join(lines)}" if lines else "No client shows a difference that no ledger declares."
 
 
 def rows_measured(document: MatrixDocument, kind: RowKind) -> tuple[MatrixRow, ...]:

@@ -1,7 +1,7 @@
 """
 Groups the divergences of a run by signature, so that a report's length does not depend on the trace's.
 
-A cluster's example has the fewest attempts of both arms together, then the earliest send.
+A cluster's example is one in which the arms differ visibly, with the fewest attempts of both together, then the earliest send.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.policy import Policy
-from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.answers.verdict import CheckResult, Divergence, Example, Severity, Verdict, difficulty
 from rocketdiff.core.tables.signatures import gravity
 
 
@@ -136,7 +136,7 @@ def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> We
 def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> DivergenceCluster:
     candidates = [(result, shown, _decisions(shown.example)) for result, shown in members]
     result, shown, decisions = min(
-        candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.where.number, c[0].case)
+        candidates, key=lambda c: (not c[2], difficulty(c[1].example.sides), c[1].example.where.number, c[0].case)
     )
     return DivergenceCluster(
         fingerprint=fingerprint(result.check, shown.signature, shown.subject),

@@ -7,6 +7,7 @@ every page; each page adds its own.
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.report.words.signs import duration, moment, plural, sentence
 
 LIMIT_BYTES = 5_000_000
@@ -22,5 +23,5 @@ def page_environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(moment=moment, duration=duration, sentence=sentence, plural=plural)
+    environment.filters.update(effect=effect_of, moment=moment, duration=duration, sentence=sentence, plural=plural)
     return environment

@@ -6,7 +6,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.plots import LaneAttempt
-from rocketdiff.core.answers.verdict import SideExample, StoredAt
+from rocketdiff.core.answers.verdict import SideExample, StoredAt, difficulty
 from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.consuming.watched import TopicKind
@@ -63,7 +63,7 @@ class GroupFacts(FactCollector):
                 attempt=None if delivery is None else delivery.number,
                 phase=phase_of(self._story.trace.faults, at_ns),
                 at_ns=at_ns,
-                weight=sum(len(side.attempts) for side in sides),
+                weight=difficulty(sides),
                 expected=expected,
                 observed=observed,
                 sides=sides,

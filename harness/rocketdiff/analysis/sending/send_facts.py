@@ -9,7 +9,7 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.plots import LaneAttempt
-from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt
+from rocketdiff.core.answers.verdict import CallEnd, SideExample, StoredAt, difficulty
 from rocketdiff.core.answers.where import NO_NUMBER
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Attempt
@@ -45,7 +45,7 @@ class SendFacts(FactCollector):
                 attempt=attempt,
                 phase=str(side.phase_of(attempt)),
                 at_ns=side.began_ns,
-                weight=sum(len(shown.attempts) for shown in sides),
+                weight=difficulty(sides),
                 expected=expected,
                 observed=observed,
                 sides=sides,

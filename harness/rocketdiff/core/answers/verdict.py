@@ -1,5 +1,6 @@
 """Checks and verdicts: a question about a case, and its answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -72,6 +73,31 @@ class SideExample:
     attempts: tuple[LaneAttempt, ...] = ()
     call: CallEnd | None = None
     stored: tuple[StoredAt, ...] | None = None
+
+    @property
+    def choices(self) -> tuple[object, ...]:
+        """What a reader sees of its decisions: the queue and outcome of each attempt, and how the call ended. No times."""
+        call = self.call or CallEnd()
+        attempts = tuple((made.broker, made.queue_id, made.outcome) for made in self.attempts)
+        return attempts, call.outcome, call.error, call.status
+
+
+def are_alike(sides: Sequence[SideExample]) -> bool:
+    """Whether the arms of an example decided alike, so that only what went before tells them apart."""
+    return len(sides) > 1 and len({side.choices for side in sides}) == 1
+
+
+def difficulty(sides: Sequence[SideExample]) -> int:
+    """
+    Return how hard an example is to follow, less is easier: its attempts.
+
+    One in which the arms decide alike comes after all others.
+    """
+    return sum(len(side.attempts) for side in sides) + (_ALIKE if are_alike(sides) else 0)
+
+
+_ALIKE = 1_000
+"""More than the attempts of any send."""
 
 
 @dataclass(frozen=True, slots=True)

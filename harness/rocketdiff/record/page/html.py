@@ -29,7 +29,10 @@ SIGNS = {
 }
 """In display order; mark and word distinguish them without the colour."""
 
-DECLARED = Sign("◆", "new, declared", "known")
+EDGE_SIGNS = SIGNS | {"new": Sign("+", "begins", "bad"), "gone": Sign("−", "ends", "good")}
+"""Between releases: what begins there is not new in the record."""
+
+DECLARED = Sign("◆", "declared", "known")
 
 _NO_ANSWER = Sign("·", "not judged", "mute")
 
@@ -230,7 +233,8 @@ def _change(one: SignatureChange, anchor: str, runs: dict[str, RunLine]) -> Chan
         f"{one.seen_before} of {plural(one.asked_before, 'run')} before, {one.seen_after} of {one.asked_after} since"
     )
     interval = f" ({_percent(one.low_after)} to {_percent(one.high_after)})" if one.asked_after else ""
-    sign = DECLARED if one.state == "new" and one.declared_by else SIGNS[one.state]
+    signs = EDGE_SIGNS if _is_edge(one) else SIGNS
+    sign = DECLARED if one.state == "new" and one.declared_by else signs[one.state]
     client, _, release = candidate.partition(":")
     return ChangeView(
         item=one,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.answers.verdict import Severity, Verdict
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.core.text.markdown import code, fenced, inline, table_row
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.clusters import DivergenceCluster, Weight
@@ -28,7 +29,7 @@ from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, subjects_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import because, ledger_parts, to_look_at, trouble_text
-from rocketdiff.report.words.signatures import title_of
+from rocketdiff.report.words.signatures import alike_note, explained_from, title_of
 from rocketdiff.report.words.signs import (
     MEASURED,
     SIGNS,
@@ -136,7 +137,7 @@ def _cluster(cluster: DivergenceCluster, document: Document) -> str:
     context = context_of(cluster, document)
     lines = [
         f"### {mark} {inline(sentence(title_of(cluster, document)))}",
-        f"{code(cluster.signature)}: {inline(cluster.check)}, {inline(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+        f"**{effect_of(cluster.signature)}** · {code(cluster.signature)}: {inline(cluster.check)}, {inline(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
         "",
         "| | |\n|---|---|",
         table_row(("expected", inline(cluster.example.expected))),
@@ -146,7 +147,9 @@ def _cluster(cluster: DivergenceCluster, document: Document) -> str:
     if cluster.declared_by:
         lines.append(table_row(("declared", f"by {', '.join(map(code, cluster.declared_by))}")))
     if context.since:
-        lines.append(table_row(("since", inline(f"{context.since}; the rules of {context.before} do not explain it"))))
+        lines.append(table_row(("explained", inline(explained_from(context)))))
+    if note := alike_note(cluster, document):
+        lines.append(table_row(("why", inline(note))))
     lines += [table_row(("known", inline(f"{entry.reason} ({entry.ref})"))) for entry in context.known]
     if command := explain_command(cluster, document.run):
         lines.append(table_row(("explain", code(command))))

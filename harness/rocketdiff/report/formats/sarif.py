@@ -19,6 +19,7 @@ from urllib.parse import quote
 from rocketdiff.core.answers.verdict import CheckResult, Divergence, Severity, Verdict
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.core.text.markdown import inert
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
@@ -138,6 +139,7 @@ def _result(
             "subject": divergence.subject,
             "signature": divergence.signature,
             "count": divergence.count,
+            "effect": effect_of(divergence.signature),
             "gates": weight is Weight.NEW,
         },
     }

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rocketdiff.core.answers.verdict import Verdict
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.consuming.words import FIGURES_SHOWN, figure_line
 from rocketdiff.report.document import Document
@@ -20,7 +21,7 @@ from rocketdiff.report.views.open_checks import why_open
 from rocketdiff.report.views.page import context_of, guards_of, subjects_of, unanswered
 from rocketdiff.report.words.gate_rates import controls_lines, is_measured, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import STATE_SIGNS, because, to_look_at, trouble_text
-from rocketdiff.report.words.signatures import title_of
+from rocketdiff.report.words.signatures import alike_note, explained_from, title_of
 from rocketdiff.report.words.signs import (
     RUN_MARKS,
     RUN_TONE,
@@ -150,7 +151,7 @@ def _title(number: int, cluster: DivergenceCluster, document: Document) -> Text:
 
 
 def _cluster(number: int, cluster: DivergenceCluster, document: Document) -> RenderableType:
-    count = f"{cluster.check}, {cluster.subject}, {cluster.count:,} × in {plural(len(cluster.cases), 'case')}"
+    count = f"{effect_of(cluster.signature)}; {cluster.check}, {cluster.subject}, {cluster.count:,} × in {plural(len(cluster.cases), 'case')}"
     lines = Table.grid(padding=(0, 1))
     lines.add_column(style="dim", no_wrap=True)
     lines.add_column(overflow="fold")
@@ -162,9 +163,9 @@ def _cluster(number: int, cluster: DivergenceCluster, document: Document) -> Ren
         lines.add_row("declared", Text(f"by {', '.join(cluster.declared_by)}"))
     context = context_of(cluster, document)
     if context.since:
-        lines.add_row(
-            "since", Text(f"{context.since}: its rules explain the example, those of {context.before} do not")
-        )
+        lines.add_row("explained", Text(explained_from(context)))
+    if note := alike_note(cluster, document):
+        lines.add_row("why", Text(note))
     for entry in context.known:
         lines.add_row("known", Text(f"{entry.reason} ({entry.ref})"))
     if command := explain_command(cluster, document.run):

@@ -16,7 +16,7 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.sending.words import attempt_text, call_text, detail_lines, stored_text
 from rocketdiff.report.views.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from rocketdiff.report.words.ledger import declarations
-from rocketdiff.report.words.signatures import title_of, yardstick_of
+from rocketdiff.report.words.signatures import alike_note, title_of, yardstick_of
 from rocketdiff.report.words.signs import (
     PHASES,
     WEIGHT_SIGNS,
@@ -89,12 +89,13 @@ class ClusterView:
     """
     One divergence card.
 
-    title: the signature in words. yardstick: what the client was measured by. around: sends near the example, both arms side by side.
+    title: the signature in words. yardstick: what the client was measured by. alike: why it counts though both did the same. around: sends near the example, both arms side by side.
     """
 
     item: DivergenceCluster
     title: str
     yardstick: str
+    alike: str
     badge: str
     tone: str
     where: str
@@ -184,6 +185,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
             item=cluster,
             title=title_of(cluster, document),
             yardstick=yardstick_of(cluster, document),
+            alike=alike_note(cluster, document),
             badge=_BADGES.get(cluster.weight, WEIGHT_SIGNS[cluster.weight].word),
             tone=WEIGHT_SIGNS[cluster.weight].tone,
             where=where_in(cluster, document.run),

@@ -2,9 +2,11 @@
 
 import sys
 
+from rocketdiff.core.answers.verdict import are_alike
 from rocketdiff.core.tables.checks import CHECKS
+from rocketdiff.core.tables.effects import effect_of
 from rocketdiff.core.tables.signatures import OF_RULES, SIGNATURES, without_place
-from rocketdiff.report.clusters import DivergenceCluster
+from rocketdiff.report.clusters import DivergenceCluster, ExampleContext
 from rocketdiff.report.document import Document
 
 _PLACES = {"first": " at a first attempt", "retry": " at a retry"}
@@ -40,6 +42,23 @@ def yardstick_of(cluster: DivergenceCluster, document: Document) -> str:
     return f"by the rules of {document.run.baseline.subject}"
 
 
+def explained_from(context: ExampleContext) -> str:
+    """Return from which release on the rules explain the whole example, of which the named change may be a part."""
+    return f"from {context.since} on; the rules of {context.before} do not explain it wholly"
+
+
+def alike_note(cluster: DivergenceCluster, document: Document) -> str:
+    """Return why an example counts in which both clients decide alike; empty if they do not, or if no rule was applied."""
+    baseline = document.run.baseline.subject
+    is_by_rules = not (_is_by_comparison(cluster.signature) or cluster.signature.startswith(OF_RULES))
+    if not is_by_rules or cluster.subject == baseline or not are_alike(cluster.example.sides):
+        return ""
+    return (
+        f"{baseline} did the same here, from a state of its own. It counts because its rules choose otherwise in the state"
+        f" that {cluster.subject} was in; no example shows two different choices."
+    )
+
+
 def _is_by_comparison(signature: str) -> bool:
     known = SIGNATURES.get(without_place(signature)[0])
     return signature.endswith("-differs") if known is None else known.by_comparison
@@ -59,11 +78,13 @@ def _plain(signature: str) -> str:
 
 def signature_table() -> str:
     """Return the table of ``reports/README.md``: every signature by check, with its sentence."""
-    rows = ["| Check | Signature | Meaning |", "|---|---|---|"]
+    rows = ["| Check | Signature | Effect | Meaning |", "|---|---|---|---|"]
     for check in CHECKS:
         for signature in (one for one in SIGNATURES.values() if one.check == check):
             place = f"/{signature.place}" if signature.place else ""
-            rows.append(f"| `{check}` | `{signature.name}{place}` | {rule_title(signature.name)} |")
+            rows.append(
+                f"| `{check}` | `{signature.name}{place}` | {effect_of(signature.name)} | {rule_title(signature.name)} |"
+            )
     return "\n".join(rows) + "\n"
 
 

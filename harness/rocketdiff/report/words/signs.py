@@ -9,6 +9,7 @@ from datetime import datetime
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult, Severity, Verdict
 from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.tables.effects import Effect, effect_of
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
@@ -138,7 +139,9 @@ def subline(document: Document) -> str:
     if new:
         cases = {case for cluster in new for case in cluster.cases}
         fails = f"{plural(document.counts.new, 'check')} {'fails' if document.counts.new == 1 else 'fail'}"
+        effects = sorted({effect_of(cluster.signature) for cluster in new}, key=list(Effect).index)
         parts.append(f"{fails}, {plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
+        parts.append(f"effect: {', '.join(effects)}")
     answered = Counter(answer_sign(result, document.policy) for result in document.results)
     passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
     parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
