@@ -43,6 +43,13 @@ def test_bisect_prints_the_outcome_of_a_member(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["changelog", "upgrade"])
+def test_two_words_for_one_release_are_no_change(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What names the client of the same release, as a wrapper that ships it, is no observable change, exit 0."""
+    assert guarded([command, "spring:2.2.3", "java:5.0.0"]) == ExitCode.CONFORMS
+    assert capsys.readouterr().out == "No observable change: both are the client 5.0.0.\n"
+
+
 def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> None:
     """`changelog` finds that 5.2.0 no longer avoids unreachable brokers, and that 5.3.0 chooses as 5.2.0."""
     assert guarded(["changelog", "5.1.4", "5.3.0", "--depth", "selection", "--fresh", "--json"]) == ExitCode.CONFORMS

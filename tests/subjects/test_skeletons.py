@@ -55,11 +55,16 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
             "producer",
             "cobol",
             "x",
-            "expected one of java, go, node, rust, python; saw cobol; try: any other language: exec:",
+            "expected one of java, go, node, rust, python; saw cobol; try: in another language, write a driver as in fixtures/examples/own-client.md, and name it exec:./driver",
         ),
         ("producer", "go", "file/driver", "that can be written"),
         ("consumer", "go", "x", "expected one of java, python for a consumer; saw go; try: subject init java"),
-        ("consumer", "cobol", "x", "expected one of java, python; saw cobol; try: any other language: exec:"),
+        (
+            "consumer",
+            "cobol",
+            "x",
+            "expected one of java, python; saw cobol; try: in another language, write a driver as in fixtures/examples/own-client.md, and name it exec:./driver",
+        ),
         ("member", "java", "x", "expected a role, producer or consumer; saw member; try: --role consumer"),
     ],
 )

@@ -58,11 +58,17 @@ def changelog(
 ) -> None:
     """What changes between two releases or builds of the Java client, found by executing every release between them."""
     from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
+    from rocketdiff.lab.history.lineage import Way
     from rocketdiff.lab.use_cases import changes_between
     from rocketdiff.simulation.script.depths import depths_named
 
+    depths = depths_named(depth, role)
+    if same := _same_build(before, after):
+        empty = changelog_data(Way(()), ())
+        _print({"from": same, "to": same, "depth": depth, "role": role, **empty} if as_json else (_no_change(same),))
+        return
     before, after = release_of(before), release_of(after)
-    way, found = changes_between(before, after, depths_named(depth, role), fresh=fresh)
+    way, found = changes_between(before, after, depths, fresh=fresh)
     if as_json:
         _print({"from": before, "to": after, "depth": depth, "role": role, **changelog_data(way, found)})
     else:
@@ -97,6 +103,9 @@ def upgrade(
     for path in filter(None, (markdown, html)):
         require_writable(path)
     documents = [load(path) for path in run or ()]
+    if same := _same_build(before, after):
+        _print((_no_change(same),))
+        return
     found = differences_between(
         release_of(before), release_of(after), documents, depths_named(depth, role), fresh=fresh
     )
@@ -105,6 +114,16 @@ def upgrade(
         write_page(markdown, text) if markdown else typer.echo(text, nl=False)
     if html:
         write_page(html, page.html(found))
+
+
+def _same_build(before: str, after: str) -> str:
+    """Return the release that two different words name, as a jar with its bytes does; empty if they differ."""
+    label = release_of(before)
+    return label if before != after and release_of(after) == label else ""
+
+
+def _no_change(label: str) -> str:
+    return f"No observable change: both are the client {label}."
 
 
 def groups(

@@ -91,7 +91,11 @@ def skeleton_named(language: str, role: str = ClientRole.PRODUCER) -> Skeleton:
     if language in SKELETONS:
         hint = f"subject init {next(iter(known))} shows every record of a {role}; your own driver: exec:"
         raise UsageError(f"{expected} for a {role}", seen=seen, hint=hint)
-    raise UsageError(expected, seen=seen, hint="any other language: exec:")
+    raise UsageError(
+        expected,
+        seen=seen,
+        hint="in another language, write a driver as in fixtures/examples/own-client.md, and name it exec:./driver",
+    )
 
 
 def write_skeleton(language: str, folder: Path, role: str = ClientRole.PRODUCER) -> Skeleton:
