@@ -7,7 +7,13 @@ ROOT = Path(__file__).parents[2]
 IGNORED = {".venv", "dist", "build", "node_modules", ".pytest_cache"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"```.*?```", re.DOTALL)
-GENERATED = ("fixtures/opportunities.md", "fixtures/simulation/groups.md", "reports/sample/", "reports/sample-matrix/")
+GENERATED = (
+    "fixtures/opportunities.md",
+    "fixtures/simulation/groups.md",
+    "reports/sample/",
+    "reports/sample-matrix/",
+    "reports/sample-upgrade.md",
+)
 """Documents that a command writes; other tests compare them with it."""
 
 WRITTEN_TABLE = re.compile("<!-- signatures -->.*?<!-- end of signatures -->", re.DOTALL)

@@ -36,6 +36,8 @@ HEADINGS = {
     Concern.QUEUES: "Which queues are used",
 }
 
+KNOWN = "Known on the way, and shown by no script"
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -191,8 +193,7 @@ def subline(found: Upgrade) -> str:
         else ""
     )
     whose = sentence(" and ".join(f"{role}s" for role in found.roles)) + (" only." if len(found.roles) == 1 else ".")
-    known = f" Known on the way, and shown by no script: {'; '.join(found.known)}." if found.known else ""
-    return f"Found by executing the classes of both releases in virtual time{runs}{more}. {whose}{known}"
+    return f"Found by executing the classes of both releases in virtual time{runs}{more}. {whose}"
 
 
 def markdown(found: Upgrade) -> str:
@@ -207,6 +208,8 @@ def _markdown_lines(found: Upgrade) -> Iterator[str]:
         for item in items:
             yield from ("", f"### {inline(item.title)}", "", table_row(("", "")), table_row(("---", "---")))
             yield from (table_row((label, inline(text))) for label, text in rows_of(item))
+    if found.known:
+        yield from ("", f"## {KNOWN}", "", *(f"- {inline(sentence(change))}" for change in found.known))
 
 
 def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
@@ -230,5 +233,5 @@ def html(found: Upgrade) -> str:
         loader=PackageLoader("rocketdiff.lab", "templates"), autoescape=True, undefined=StrictUndefined
     )
     return environment.get_template("upgrade.html.j2").render(
-        headline=headline(found), subline=subline(found), found=found, rows_of=rows_of
+        headline=headline(found), subline=subline(found), known=KNOWN, found=found, rows_of=rows_of
     )
