@@ -101,6 +101,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff cluster up --security made.yaml",
     ),
     "cluster down": ("rocketdiff cluster down",),
+    "cluster init": (
+        "rocketdiff cluster init 10.0.0.5:9876 10.0.0.6:9876 --prefix rocketdiff-team-a",
+        "rocketdiff cluster init mq.staging.example:9876 --security security.yaml --out staging.yaml",
+    ),
     "cluster clean": ("rocketdiff cluster clean",),
     "ledger": ("rocketdiff ledger lint", "rocketdiff ledger propose --from reports/20261122-103705-0000000c"),
     "ledger lint": ("rocketdiff ledger lint ours.yaml",),

@@ -1,7 +1,9 @@
-"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds. `clean`: undoes what killed runs left at external clusters."""
+"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds. `init`, `clean`: for clusters of users."""
 
 import contextlib
+import shlex
 import threading
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -59,6 +61,26 @@ def cluster_down() -> None:
 
     state = down()
     typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
+
+
+@cluster_app.command("init", epilog=epilog("cluster init"))
+def cluster_init(
+    name_servers: Annotated[
+        list[str], typer.Argument(metavar="NAME_SERVER...", help="Address of each name server, host:port.")
+    ],
+    out: Annotated[Path, typer.Option(help="The new file.")] = Path("cluster.yaml"),
+    prefix: Annotated[str, typer.Option(help="Beginning of every topic and group that runs create.")] = "rocketdiff",
+    security: Annotated[Path | None, typer.Option(help="File with the account and TLS of the cluster.")] = None,
+) -> None:
+    """Write a cluster file for your own cluster from what its name server says. Nothing on the cluster is touched."""
+    from rocketdiff.cluster.external.drafted import draft, write_draft
+    from rocketdiff.cluster.security_file import security_in
+
+    file = "" if security is None else str(security)
+    write_draft(out, draft(name_servers, prefix, security_in(file), file))
+    option = f" --security {shlex.quote(file)}" if file else ""
+    typer.echo(f"{out}: say there what may be done to each broker. Then see what a run would do:\n")
+    typer.echo(f"  rocketdiff run --cluster external:{shlex.quote(str(out))}{option} --dry-run")
 
 
 @cluster_app.command("clean", epilog=epilog("cluster clean"))
