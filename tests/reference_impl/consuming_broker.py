@@ -58,6 +58,7 @@ class ConsumerBroker(FakeBroker):
             return self._served_locks(request)
         answering = {
             RequestCode.PULL_MESSAGE: self._pulled,
+            RequestCode.LITE_PULL_MESSAGE: self._pulled,
             RequestCode.QUERY_CONSUMER_OFFSET: self._queried,
             RequestCode.UPDATE_CONSUMER_OFFSET: self._updated,
             RequestCode.GET_MAX_OFFSET: self._ended,

@@ -244,3 +244,43 @@ def test_a_member_must_not_expire(change: str, expected: str | None) -> None:
         return
     with pytest.raises(UsageError, match=expected):
         parse(text, "text")
+
+
+LITE_PULL = TEXT.replace("concurrent", "lite-pull").replace("max_reconsume_times: 2", "poll_timeout_ms: 500")
+LITE_PULL = LITE_PULL.replace("later, delay_level: 1", "success").replace(
+    "[delivered, retries]", "[delivered, offsets]"
+)
+
+
+@pytest.mark.parametrize(
+    ("stated", "instead", "expected"),
+    [
+        pytest.param("drain_s: 8", "drain_s: 9", None, id="as it is"),
+        pytest.param("outcome: success", "outcome: later", "success for lite-pull", id="a poll that fails"),
+        pytest.param("poll_timeout_ms: 500", "consume_thread_min: 2", "a setting of listener", id="a setting of push"),
+        pytest.param("listener: lite-pull", "listener: concurrent", "a setting of listener", id="a setting of polls"),
+        pytest.param("members: 2", "members: 2\n  model: broadcasting", "clustering for lite", id="broadcasting"),
+        pytest.param("[delivered, offsets]", "[pulling]", "delivered, redelivery, offsets", id="another check"),
+        pytest.param("kind: pause", "kind: wire-reset, frames: requests, of: pull", "wire", id="on the wire"),
+        pytest.param("members: 2", "members: 2\n  work_ms: 5", None, id="a poller that works"),
+    ],
+)
+def test_a_group_that_polls_has_settings_of_its_own(stated: str, instead: str, expected: str | None) -> None:
+    """It has settings and checks of its own; its messages are consumed when they are handed out."""
+    text = LITE_PULL.replace(stated, instead)
+    assert text != LITE_PULL
+    if expected is None:
+        (demand,) = parse(text, "text").demands()
+        assert isinstance(demand, GroupDemand)
+        assert demand.capabilities == ("lite-pull", "clustering")
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")
+
+
+def test_promptness_of_a_poller_that_works_is_not_asked() -> None:
+    """While its one thread works, messages of every queue wait."""
+    text = LITE_PULL.replace("[delivered, offsets]", "[promptness]")
+    parse(text, "text")
+    with pytest.raises(UsageError, match="work_ms: 0 for promptness"):
+        parse(text.replace("members: 2", "members: 2\n  work_ms: 5"), "text")

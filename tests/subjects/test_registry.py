@@ -92,3 +92,23 @@ def test_an_unknown_client_has_no_limits() -> None:
     stranger = SubjectId("perl", "1.0.0")
     assert offers(stranger, SendDemand(SendKind.BATCH))
     assert lab_host_of(stranger) is None
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("java:4.5.2", False),
+        ("java:4.6.0", False),
+        ("java:4.6.1", True),
+        ("java:5.5.0", True),
+        ("python:4.6.0", False),
+        ("python:4.6.1", True),
+        ("cpp:2.1.0", False),
+        ("toy:honest-member", False),
+        ("toy:honest-poller", True),
+    ],
+)
+def test_lite_pull_consumers_are_of_releases_that_can_begin(subject: str, expected: bool) -> None:
+    """That of 4.6.0 cannot begin without an offset, earlier releases and the C++ client have none; a toy is of one kind."""
+    demand = GroupDemand(("lite-pull", "clustering"), ("consume_from_where",))
+    assert offers(SubjectId.parse(subject), demand) is expected

@@ -41,7 +41,7 @@ from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape
 
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
-_FIRST_COMMIT_MS = 10_000
+FIRST_COMMIT_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def live_consumer(
     host, remoting, background = client.host, client.remoting, client.background
     memory = ConsumerMemory(group, client.client_id, rules, settings, observer, is_orderly=is_orderly)
     codec = FrameConsumeCodec(memory, settings, release, access)
-    committing = _committing(client, memory, settings, codec, _port_of(dialect))
+    committing = committing_of(client, memory, settings, codec, port_of(dialect))
     resender = _Resender(client, dialect, memory, settings, access)
     consuming = _calls(client, memory, codec, committing, listen, resender)
     pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver)
@@ -99,9 +99,9 @@ def live_consumer(
     pulling.on_moved = rebalancing.begin_anew
     client.memory.roles.append(memory)
     client.memory.consumers.append(memory)
-    _serve(client, background, rebalancing)
+    serve_rounds(client, background, rebalancing)
     interval_ms = settings.persist_consumer_offset_interval_ms
-    background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    background.tasks.append(Task(FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
     concurrent = consuming if isinstance(consuming, Concurrent) else None
     return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
 
@@ -122,7 +122,7 @@ def _calls(
     return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
 
 
-def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
+def serve_rounds(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
     """Start a round when a broker reports other members, and when one has taken a heartbeat on a new connection."""
 
     def wake(_asked: Command, _thread: Thread) -> Running[Command | None]:
@@ -134,20 +134,22 @@ def _serve(client: LiveClient, background: Background, rebalancing: Rebalancing)
     background.on_greeted = rebalancing.wake
 
 
-def _committing(
+def committing_of(
     client: LiveClient,
     memory: ConsumerMemory,
     settings: ConsumerSettings,
     codec: "FrameConsumeCodec",
-    port_of: Callable[[str], str],
+    port: Callable[[str], str],
 ) -> Committing:
+    """Return where a consumer keeps its offsets: at the brokers, or a broadcasting one in a file."""
     if not settings.is_broadcasting:
-        return Committing(memory, client.routes, client.remoting, codec, port_of)
+        return Committing(memory, client.routes, client.remoting, codec, port)
     file = OffsetFile(settings.local_offset_store_dir / client.client_id / memory.group / "offsets.json")
-    return LocalOffsets(client.host, file, memory, client.routes, client.remoting, codec, port_of)
+    return LocalOffsets(client.host, file, memory, client.routes, client.remoting, codec, port)
 
 
-def _port_of(dialect: Dialect) -> Callable[[str], str]:
+def port_of(dialect: Dialect) -> Callable[[str], str]:
+    """Return which port of a broker a consumer of this release sends its requests to, but for pulls."""
     return vip_address if dialect.client.uses_vip_channel(None) else _advertised
 
 

@@ -4,6 +4,7 @@ from rocketmq_reference.dialects.catalogue import DIALECTS, RELEASES, compose, d
 from rocketmq_reference.dialects.consumer import consumer_rules_of
 from rocketmq_reference.dialects.consumers import CONSUMER_DIALECTS, consumer_dialect_of
 from rocketmq_reference.dialects.flatten import Rule, difference, differing, exchanged, flatten, rules_of
+from rocketmq_reference.dialects.lite_pull import has_lite_pull, lite_pull_rules_of, shared_rules_of
 
 __all__ = [
     "CONSUMER_DIALECTS",
@@ -18,6 +19,9 @@ __all__ = [
     "differing",
     "exchanged",
     "flatten",
+    "has_lite_pull",
+    "lite_pull_rules_of",
     "releases_of",
     "rules_of",
+    "shared_rules_of",
 ]

@@ -74,12 +74,15 @@ def live_client(
     pools: Mapping[str, str] | None = None,
     sizes: Mapping[str, int] | None = None,
     instance: str | None = None,
+    *,
+    is_stream: bool = False,
 ) -> LiveClient:
     """
     Make a client; its background tasks are not started yet.
 
     name: in the names of its threads. pools: further pools of its roles with one thread per processor, and their names in Java.
     sizes: of pools with another number of threads. instance: in the client id; None for one that no other client has.
+    is_stream: the client id says that it is of a lite pull consumer.
     """
     pools = {CALLBACKS: _CALLBACK_THREADS, **(pools or {})}
     host = LiveHost(name, {**dict.fromkeys(pools, os.cpu_count() or 1), **(sizes or {})}, pools)
@@ -87,7 +90,7 @@ def live_client(
     network = Network(host, tls=access.tls)
     remoting: Remoting[Question, Command] = Remoting(host, dialect.client.remoting, network)
     network.remoting = remoting
-    client_id = f"127.0.0.1@{instance or f'{os.getpid()}#{time.monotonic_ns()}'}"
+    client_id = f"127.0.0.1@{instance or f'{os.getpid()}#{time.monotonic_ns()}'}" + "@STREAM" * is_stream
     codec = FrameCodec(dialect, settings.serialization, client_id, access.credentials)
     first = random.randrange(_FIRST_INDEX_BELOW)
     asked = NameServers(tuple(name_servers), host, remoting, dialect.client.remoting, first)

@@ -38,6 +38,7 @@ class RequestCode(IntEnum):
     DELETE_TOPIC_IN_NAMESRV = 216
     SEND_MESSAGE_V2 = 310
     SEND_BATCH_MESSAGE = 320
+    LITE_PULL_MESSAGE = 361
 
 
 class ResponseCode(IntEnum):

@@ -12,8 +12,8 @@ from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, Serialization
 from rocketmq_reference.remoting.json_text import read_json, write_json
 
-_COMMIT, _SUSPEND = 0b01, 0b10
-"""Flags of a pull: it commits an offset; the broker may hold it (PullSysFlag)."""
+_COMMIT, _SUSPEND, _SUBSCRIPTION, _LITE = 0b01, 0b10, 0b100, 0b10000
+"""Flags of a pull: it commits an offset; the broker may hold it; it names its expression; of a lite pull consumer (PullSysFlag)."""
 
 EVERYTHING = "*"
 
@@ -36,18 +36,19 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroup:
-    """A group as heartbeats name it (ConsumerData)."""
+    """A group as heartbeats name it (ConsumerData). polls: its application asks for messages."""
 
     name: str
     consume_from_where: str
     message_model: str
     subscriptions: tuple[Subscription, ...]
+    polls: bool = False
 
     def as_json(self, hash_of: Callable[[str], int]) -> dict[str, object]:
         """hash_of: Java's hash of a tag, by which brokers filter."""
         return {
             "consumeFromWhere": self.consume_from_where,
-            "consumeType": "CONSUME_PASSIVELY",
+            "consumeType": "CONSUME_ACTIVELY" if self.polls else "CONSUME_PASSIVELY",
             "groupName": self.name,
             "messageModel": self.message_model,
             "subscriptionDataSet": [
@@ -72,7 +73,8 @@ class Pull:
     A pull of one queue, from ``offset`` (PullMessageRequestHeader).
 
     max_bytes: None before releases that have it (5.0.0). commit: offset to commit, None for none. suspend_ms: how long the broker
-    may hold it.
+    may hold it. expression: of a lite pull consumer, which names it in each pull; else None. has_own_code: such a pull is a
+    LITE_PULL_MESSAGE.
     """
 
     group: str
@@ -85,6 +87,14 @@ class Pull:
     commit: int | None
     suspend_ms: int
     version: int
+    expression: str | None = None
+    has_own_code: bool = False
+
+    @property
+    def flags(self) -> int:
+        """As one number (sysFlag)."""
+        commits = 0 if self.commit is None else _COMMIT
+        return _SUSPEND | commits | (0 if self.expression is None else _SUBSCRIPTION | _LITE)
 
 
 def pull(asked: Pull, *, serialization: Serialization) -> Command:
@@ -95,7 +105,7 @@ def pull(asked: Pull, *, serialization: Serialization) -> Command:
         "queueId": str(asked.queue_id),
         "queueOffset": str(asked.offset),
         "maxMsgNums": str(asked.max_messages),
-        "sysFlag": str(_SUSPEND if asked.commit is None else _SUSPEND | _COMMIT),
+        "sysFlag": str(asked.flags),
         "commitOffset": str(asked.commit or 0),
         "suspendTimeoutMillis": str(asked.suspend_ms),
         "subVersion": str(asked.version),
@@ -104,7 +114,10 @@ def pull(asked: Pull, *, serialization: Serialization) -> Command:
     }
     if asked.max_bytes is not None:
         fields["maxMsgBytes"] = str(asked.max_bytes)
-    return Command(RequestCode.PULL_MESSAGE, fields, serialization=serialization)
+    if asked.expression is not None:
+        fields["subscription"] = asked.expression
+    code = RequestCode.LITE_PULL_MESSAGE if asked.has_own_code else RequestCode.PULL_MESSAGE
+    return Command(code, fields, serialization=serialization)
 
 
 def query_offset(group: str, topic: str, broker: str, queue_id: int, *, serialization: Serialization) -> Command:

@@ -26,6 +26,8 @@ def judge_case(
     story = story_of(trace)
     if any(group.is_broadcasting for group in story.groups.values()):
         codes = [code for code in codes if CHECKS[code.name].judges_each_member]
+    if any(group.polls for group in story.groups.values()):
+        codes = [code for code in codes if CHECKS[code.name].judges_polls]
     facts = GroupFacts(story)
     if wanted is None:
         for fault in trace.faults:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Pause, QueueOf, Tenure
 from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.tables.consumer_settings import AUTO_COMMIT_MS, POLL_MS
 from rocketdiff.core.tables.fault import FaultRecord, Means
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer import committed as oracle
@@ -139,12 +140,19 @@ def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], paus
     if group.holds_up(each):
         return Call(each.queue_offset, None)
     stays = each.has_failed and may_stay(faults, each.end_ns)
-    held_ns = sum(
+    held_ns = auto_commit_ns(group.settings) if group.polls else 0
+    held_ns += sum(
         (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)
         for pause in pauses
         if each.end_ns is not None and pause.meets(each.end_ns, each.end_ns + BOTH_WAYS_NS)
     )
     return Call(each.queue_offset, each.end_ns, each.has_failed, stays, held_ns)
+
+
+def auto_commit_ns(settings: Mapping[str, int | str]) -> int:
+    """From the end of a call to the poll that commits its messages, at the longest: an interval, and the poll under way when it ends."""
+    interval_ms = int(settings.get("auto_commit_interval_ms", AUTO_COMMIT_MS))
+    return (interval_ms + int(settings.get("poll_timeout_ms", POLL_MS))) * NS_PER_MS
 
 
 def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Tenure:

@@ -23,7 +23,9 @@ class Promptly:
         self.first_delivery_ns = windows.first_delivery()
         self._served_ns = windows.heartbeat_ns + windows.pull_failure_ns
         self._group = group
-        self.threads = int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
+        self.threads = (
+            1 if group.polls else int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
+        )
         self.pull_interval_ns = int(settings.get("pull_interval_ms", 0)) * NS_PER_MS
         self._disturbed = [
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + waiting.after(fault) + MARGIN_NS)

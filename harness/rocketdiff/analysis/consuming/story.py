@@ -23,6 +23,7 @@ from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.windows import suspended_ms
+from rocketdiff.traces.manifest import GroupEntry
 from rocketdiff.traces.schema import TableName
 
 NO_TOPICS = GroupTopics("", "")
@@ -243,7 +244,7 @@ class GroupStory:
 
     fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
     asked last without an answer. rounds, listings: by time. silent: members whose work on queues is known from the wire alone: when it
-    ended in the client is not.
+    ended in the client is not. polls: its members are lite pull consumers, each with one thread that polls.
     """
 
     arm: Arm
@@ -262,6 +263,7 @@ class GroupStory:
     listings: tuple[Listing, ...] = ()
     topics: GroupTopics = NO_TOPICS
     silent: frozenset[int] = frozenset()
+    polls: bool = False
 
     @cached_property
     def readers(self) -> tuple["GroupStory", ...]:
@@ -428,10 +430,12 @@ def story_of(trace: CaseTrace) -> CaseStory:
 
 def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
-    polls = list(_rows(trace.table(TableName.COMMITTED, arm)))
+    own = trace.entry.groups.get(arm, GroupEntry("", 0))
+    # Lite pull consumers have no retry topic, though the runner makes one for each group.
+    answers = _rows(trace.table(TableName.COMMITTED, arm))
+    polls = [row for row in answers if row["kind"] == TopicKind.FED or not own.polls]
     members = list(_rows(trace.table(TableName.MEMBERS, arm)))
-    table = trace.tables.get((TableName.WIRE, arm))
-    wire: list[Mapping[str, Any]] = [] if table is None else list(_rows(table))
+    wire = list[Mapping[str, Any]](_rows(table) if (table := trace.tables.get((TableName.WIRE, arm))) else ())
     registered = ids_on_the_wire(wire)
     lives = tuple(_life(row, registered) for row in members)
     events: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OFFSETS, arm)))
@@ -439,8 +443,6 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
     events += offsets_on_the_wire(wire, members, reporting)
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
-    entry, own = trace.entry, trace.entry.groups.get(arm)
-    is_orderly = own is not None and own.is_orderly
     deliveries = tuple(_numbered(_deliveries(trace, arm)))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     # A round of questions that brought nothing new has no row, but the last one came after the last leave.
@@ -450,21 +452,22 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         arm,
         lives,
         deliveries,
-        tuple(_tenures(owned, events, lives, is_orderly=is_orderly)),
+        tuple(_tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None if returned is None else tuple(map(_copy, _rows(returned))),
         last_ns,
-        (entry.origin_ns or 0) + int(entry.duration_s * NS_PER_S),
-        {} if own is None else own.settings,
-        is_orderly,
-        own is not None and own.is_broadcasting,
+        (trace.entry.origin_ns or 0) + int(trace.entry.duration_s * NS_PER_S),
+        own.settings,
+        own.is_orderly,
+        own.is_broadcasting,
         frozenset(
             queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
         ),
         tuple(sorted(map(_round, _rows(trace.table(TableName.ALLOCATIONS, arm))), key=lambda each: each.at_ns)),
         tuple(sorted(map(_listing, _rows(trace.table(TableName.LISTED, arm))), key=lambda each: each.asked_ns)),
-        GroupTopics("" if own is None else own.name, entry.topics.get(arm, "")),
+        GroupTopics(own.name, trace.entry.topics.get(arm, "")),
         pulling_members(wire) - owning,
+        own.polls,
     )
 
 
@@ -509,7 +512,7 @@ _Work = tuple[int, int, QueueOf]
 
 
 class _Seen:
-    """What a member did with the offset of one queue, in the order of time. forgotten_ns: if it consumes in order, when it forgot it."""
+    """What a member did with the offset of one queue, in the order of time. forgotten_ns: if it may ask again, when it forgot it."""
 
     def __init__(
         self, events: Iterable[tuple[int, OffsetEvent, int]], forgotten_ns: Iterable[int] | None = None
@@ -523,8 +526,8 @@ class _Seen:
         Yield the tenures while a queue was seen to be owned; its query comes just before.
 
         An owned set is a look at the client, so that a question may also be seen up to one look later. A member that asks again has
-        given the queue up and taken it again between two looks, but for one that consumes in order and has not forgotten the offset: it
-        begins where it is answered last.
+        given the queue up and taken it again between two looks, but for one that consumes in order, or polls, and has not forgotten
+        the offset: it begins where it is answered last.
         """
         first = bisect_right(self._queries, from_ns + LOOK_NS, key=_instant)
         last = len(self._queries)
@@ -567,16 +570,16 @@ def _instant(event: tuple[int, OffsetEvent, int]) -> int:
 
 
 def _tenures(
-    owned: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, is_orderly: bool
+    owned: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, asks_again: bool
 ) -> Iterator[Tenure]:
-    """Yield tenures as the sets of owned queues change."""
+    """Yield tenures as the sets of owned queues change. asks_again: members ask for the offset of a queue that they have, too."""
     rows = [row for row in events if row["value"] is not None]
     by_work = _grouped(rows, _work)
     forgotten = _grouped([row for row in events if row["what"] == OffsetEvent.FORGET], _work)
     seen = {
         work: _Seen(
             ((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own),
-            [row["at_ns"] for row in forgotten.get(work, ())] if is_orderly else None,
+            [row["at_ns"] for row in forgotten.get(work, ())] if asks_again else None,
         )
         for work, own in by_work.items()
     }

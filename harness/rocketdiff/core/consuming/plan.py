@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-_MEMBER = re.compile(r"-m(\d+)(?:-warm)?$")
+_MEMBER = re.compile(r"-m(\d+)(?:-warm)?(?:@STREAM)?$")
 
 
 class ListenerKind(StrEnum):
-    """The client's two listeners: messages of a queue in parallel, or one after the other."""
+    """
+    The client's two listeners: messages of a queue in parallel, or one after the other; or none: its application polls.
+
+    LITE_PULL: one thread polls, and works on what a poll hands out before it polls again.
+    """
 
     CONCURRENT = "concurrent"
     ORDERLY = "orderly"
+    LITE_PULL = "lite-pull"
 
 
 class MessageModel(StrEnum):
@@ -167,6 +172,16 @@ class GroupPlan:
     def is_last_of(self, event: MemberEvent) -> bool:
         """Return True if no event of this member follows."""
         return event is [each for each in self.membership if each.member == event.member][-1]
+
+    @property
+    def polls(self) -> bool:
+        """True for lite pull consumers, whose messages count as consumed when a poll hands them out."""
+        return self.listener is ListenerKind.LITE_PULL
+
+    @property
+    def has_retry_topic(self) -> bool:
+        """True if the members subscribe to it."""
+        return self.model is MessageModel.CLUSTERING and not self.polls
 
     @property
     def has_failing_rule(self) -> bool:

@@ -66,6 +66,7 @@ class Check:
     role: of the clients that it asks about; None for every role.
     is_about_the_run: shows whether the run can be judged.
     judges_each_member: asked of a broadcasting group too, whose members share neither queues nor offsets.
+    judges_polls: asked of a group of lite pull consumers too, which have no listener, no retries and threads of another kind.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Check:
     is_about_the_run: bool = False
     role: ClientRole | None = ClientRole.PRODUCER
     judges_each_member: bool = False
+    judges_polls: bool = False
 
 
 _NOTHING_STORED = "nothing is stored"
@@ -201,6 +203,7 @@ CHECKS = {
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
             judges_each_member=True,
+            judges_polls=True,
         ),
         Check(
             "redelivery",
@@ -209,6 +212,7 @@ CHECKS = {
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
             judges_each_member=True,
+            judges_polls=True,
         ),
         Check(
             "delivery-order",
@@ -230,6 +234,7 @@ CHECKS = {
             Concern.MESSAGES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_polls=True,
         ),
         Check(
             "allocation",
@@ -237,6 +242,7 @@ CHECKS = {
             Concern.QUEUES,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_polls=True,
         ),
         Check(
             "pulling",
@@ -260,6 +266,7 @@ CHECKS = {
             Concern.WAITING,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_polls=True,
         ),
         Check(
             "resume-time",
@@ -276,6 +283,7 @@ CHECKS = {
             CheckKind.STATISTICAL,
             cluster_only=_NO_GROUP,
             role=ClientRole.CONSUMER,
+            judges_polls=True,
         ),
         Check(
             "consumption",
@@ -285,6 +293,7 @@ CHECKS = {
             is_implicit=True,
             role=ClientRole.CONSUMER,
             judges_each_member=True,
+            judges_polls=True,
         ),
         Check(
             "protocol",

@@ -33,8 +33,34 @@ CONSUMER_SETTINGS: Mapping[str, Setting] = {
         "setPullTimeDelayMillsWhenException", Unit.MS, 0, 60_000, since="4.6.0"
     ),
     "await_termination_ms": Setting("setAwaitTerminationMillisWhenShutdown", Unit.MS, 0, 60_000, since="4.7.1"),
+    "auto_commit_interval_ms": Setting(
+        "setAutoCommitIntervalMillis", Unit.PERIOD_MS, 1_000, _LONGEST_MS, since="4.6.0"
+    ),
+    "poll_timeout_ms": Setting("setPollTimeoutMillis", Unit.MS, 100, 30_000, since="4.6.0"),
+    "pull_threshold_for_all": Setting("setPullThresholdForAll", Unit.COUNT, 1, 1_000_000, since="4.6.0"),
+    "pull_thread_nums": Setting("setPullThreadNums", Unit.COUNT, 1, 1_000, since="4.6.0"),
 }
 """Limits are the client's own (``checkConfig``) where it has any."""
+
+OF_LITE_PULL = frozenset({"auto_commit_interval_ms", "poll_timeout_ms", "pull_threshold_for_all", "pull_thread_nums"})
+"""Settings that lite pull consumers alone have."""
+
+OF_PUSH = frozenset(
+    {
+        "consume_thread_min",
+        "consume_thread_max",
+        "consume_message_batch_max_size",
+        "pull_interval_ms",
+        "max_reconsume_times",
+        "suspend_current_queue_time_ms",
+        "consume_timeout_min",
+        "await_termination_ms",
+    }
+)
+"""Settings that lite pull consumers do not have."""
+
+AUTO_COMMIT_MS, POLL_MS = 5_000, 5_000
+"""Defaults of auto_commit_interval_ms and poll_timeout_ms in every release."""
 
 CONSUMER_PROPERTIES: Mapping[str, Setting] = {
     "rebalance_wait_interval_ms": Setting("rocketmq.client.rebalance.waitInterval", Unit.PERIOD_MS, 100, _LONGEST_MS),

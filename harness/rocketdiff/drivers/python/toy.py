@@ -20,7 +20,7 @@ from rocketdiff.core.records.sending import Attempt, RouteSeen, Send
 from rocketdiff.core.sends.plan import PlannedSend
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
-from rocketdiff.drivers.python.consuming.toys import CONSUMER_TOYS
+from rocketdiff.drivers.python.consuming.toys import MEMBER_TOYS
 from rocketdiff.drivers.python.sending.async_sends import Told
 from rocketdiff.drivers.python.sending.client import Client, ClientResult
 from rocketdiff.drivers.python.sending.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
@@ -392,11 +392,11 @@ HOOKS = frozenset({ALLOCATIONS, OWNED, OFFSETS})
 def main() -> None:
     """Run until the command stop or the end of stdin."""
     parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
-    parser.add_argument("--defect", required=True, choices=(*BEHAVIOURS, *CONSUMER_TOYS))
+    parser.add_argument("--defect", required=True, choices=(*BEHAVIOURS, *MEMBER_TOYS))
     defect = parser.parse_args().defect
     writer = RecordWriter(own_stdout())
-    if defect in CONSUMER_TOYS:
-        member = as_consumer(_RELEASE, CONSUMER_TOYS[defect])
+    if defect in MEMBER_TOYS:
+        member = as_consumer(_RELEASE, MEMBER_TOYS[defect])
         is_hookless = defect.startswith(HOOKLESS)
         own = tuple(claim for claim in member_capabilities(_RELEASE) if not is_hookless or claim not in HOOKS)
 

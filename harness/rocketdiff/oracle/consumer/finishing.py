@@ -33,7 +33,8 @@ class Call:
     """
     A message in a call of a member's listener. end_ns: None if the call never ended.
 
-    may_stay: a fault may have met both ways of its hand-back. held_ns: for how long its process was paused then.
+    may_stay: a fault may have met both ways of its hand-back. held_ns: how much later its client may take note, because its process was
+    paused, or its offset counts with a later poll only.
     """
 
     offset: int

@@ -6,6 +6,8 @@ from rocketdiff.core.consuming.knowable import Consuming, unanswerable
 from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.checks import CHECKS, asked_for
+from rocketdiff.core.tables.consumer_settings import OF_LITE_PULL as OF_LITE_PULL_SETTINGS
+from rocketdiff.core.tables.consumer_settings import OF_PUSH
 from rocketdiff.core.tables.fault import ON_THE_WIRE, PAUSES, FaultKind, FaultSpec, RequestKind
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
@@ -37,6 +39,9 @@ LEAST_STAY_S = 1.0
 FIRST_RETRY_LEVEL = 3
 """The first retry has this level, each further one the next, unless the listener asks for another."""
 
+OF_LITE_PULL = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_polls)
+"""Checks that judge lite pull consumers; the others are about listeners, retries, locks, or threads that a push consumer has."""
+
 OF_BROADCASTING = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_each_member)
 """Checks that judge each member by itself; the others compare members that share their queues and offsets."""
 
@@ -53,6 +58,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
     """Raise UsageError for fields that contradict each other."""
     for location, expected, seen, hint in (
         *_of_feed(file),
+        *_of_lite_pull(file, faults),
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_the_wire(file, faults),
@@ -108,6 +114,34 @@ def _of_listener(file: ConsumerScenarioFile) -> Iterator[Flaw]:
         if waits_s > consumers.drain_s:
             hint = "raise drain_s, lower tries, or give a delay_level"
             yield place, f"retries that end within drain_s: {consumers.drain_s:g}", f"{waits_s} s of delays", hint
+
+
+def _of_lite_pull(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
+    """Such a member hands a message out once, by one thread, and asks for offsets and messages in ways of its own."""
+    consumers = file.consumers
+    named = consumers.settings.model_dump(exclude_none=True)
+    is_lite_pull = consumers.listener == ListenerKind.LITE_PULL
+    for name in sorted(named.keys() & (OF_PUSH if is_lite_pull else OF_LITE_PULL_SETTINGS)):
+        expected = f"a setting of listener: {consumers.listener}"
+        yield ("consumers", "settings", name), expected, name, "such a consumer has no such setting"
+    if not is_lite_pull:
+        return
+    if consumers.model != MessageModel.CLUSTERING:
+        yield ("consumers", "model"), "model: clustering for lite-pull", consumers.model, "choose another listener"
+    for number, rule in enumerate(consumers.rules):
+        if rule.outcome != ListenerOutcome.SUCCESS:
+            place = ("consumers", "rules", number, "outcome")
+            yield place, "outcome: success for lite-pull", rule.outcome, "what a poll hands out is consumed"
+    if others := [check for check in file.checks if check not in OF_LITE_PULL]:
+        hint = "the others ask about listeners, retries and locks"
+        yield ("checks",), f"checks: [{', '.join(OF_LITE_PULL)}] for lite-pull", ", ".join(others), hint
+    works = consumers.work_ms or any(rule.work_ms for rule in consumers.rules)
+    if works and "promptness" in file.checks:
+        hint = "one thread polls: while it works on a message, those of every queue wait"
+        yield ("checks",), "work_ms: 0 for promptness of lite-pull", "work", hint
+    if wire := [fault for fault in faults if fault.kind in ON_THE_WIRE]:
+        hint = "a pull without an answer takes a connection with it, or not: releases differ"
+        yield ("faults",), "no fault on the wire for lite-pull", str(wire[0].kind), hint
 
 
 def _retries_s(rule: RulePart) -> int:

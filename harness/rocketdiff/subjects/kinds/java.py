@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rocketdiff.core.consuming.plan import ListenerKind
 from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.security import ACL, TLS
@@ -39,6 +40,9 @@ WITHOUT_BATCH = ("4.0.0-incubating",)
 
 WITHOUT_TLS = ("4.0.0-incubating", "4.1.0-incubating")
 """Releases without TLS."""
+
+LITE_PULL_SINCE = "4.6.1"
+"""First release whose lite pull consumer can begin in a group without an offset: that of 4.6.0 pulls at −1, which fails, for ever."""
 
 FLAGS = (
     # A producer's live set is 15 MB; a small heap lets two arms, brokers and Spark share one machine.
@@ -173,9 +177,11 @@ def has_send(release: str, demand: SendDemand) -> bool:
     return kind is not SendKind.GROUP and (kind is not SendKind.BATCH or base_of(release) not in WITHOUT_BATCH)
 
 
-def has_group(_release: str, _demand: GroupDemand) -> bool:
-    """True: every release has both listeners, both models and all outcomes."""
-    return True
+def has_group(release: str, demand: GroupDemand) -> bool:
+    """True: every release has both listeners, both models and all outcomes; lite pull consumers those from LITE_PULL_SINCE on."""
+    line = client_releases()
+    has_lite_pull = line.index(base_of(release)) >= line.index(LITE_PULL_SINCE)
+    return has_lite_pull or ListenerKind.LITE_PULL not in demand.capabilities
 
 
 def security(release: str) -> Collection[str]:

@@ -69,8 +69,9 @@ def consumes(release: str) -> bool:
 
 
 def has_group(release: str, demand: GroupDemand) -> bool:
-    """True from CONSUMER_SINCE on: a member of the reference can do all that there is."""
-    return consumes(release) and set(demand.capabilities) <= CONSUMING_CLAIMS
+    """True from CONSUMER_SINCE on: a member of the reference can do all that there is, once there is a lite pull consumer."""
+    is_there = java.has_group(release, demand)
+    return is_there and consumes(release) and set(demand.capabilities) <= CONSUMING_CLAIMS
 
 
 KIND = Kind(

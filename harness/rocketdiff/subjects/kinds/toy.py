@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocketdiff.core.consuming.plan import ListenerKind
 from rocketdiff.core.demand import GroupDemand, SendDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
@@ -68,8 +69,14 @@ MEMBER_DEFECTS = {
     "hookless-loses": "as loses, and reports its calls only",
     "hookless-leaves-a-queue": "takes its share without the last queue, and reports its calls only",
     "hookless-pulls-in-a-loop": "as pulls-in-a-loop, and reports its calls only",
+    "honest-poller": "none at all, as a lite pull consumer",
+    "commits-before-the-poll": "commits messages before a poll hands them out",
+    "loses-at-a-rebalance": "commits what waits for a poll when it gives a queue up, and never hands it out",
 }
 """Of toys that consume."""
+
+POLLERS = frozenset({"honest-poller", "commits-before-the-poll", "loses-at-a-rebalance"})
+"""Those that poll; the others have a listener."""
 
 HOOKLESS = "hookless-"
 """Prefix of those that report no allocations, owned queues or offsets: their relays show these."""
@@ -97,7 +104,8 @@ def _is_producer(defect: str, _demand: SendDemand) -> bool:
 
 
 def _is_member(defect: str, demand: GroupDemand) -> bool:
-    return defect in MEMBER_DEFECTS and has_group(NEWEST_READ, demand)
+    polls = ListenerKind.LITE_PULL in demand.capabilities
+    return defect in MEMBER_DEFECTS and polls == (defect in POLLERS) and has_group(NEWEST_READ, demand)
 
 
 KIND = Kind(

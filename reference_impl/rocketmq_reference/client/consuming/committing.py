@@ -51,18 +51,31 @@ class Committing:
 
         Raises the failure of a question, which no offset may stand in for.
         """
+        asked = yield from self.begins_at(of)
+        return (yield from self.end(of)) if asked is None else asked
+
+    def begins_at(self, of: TopicQueue) -> Running[int | None]:
+        """
+        Return the group's offset of a new queue, else 0 if it begins there, else None: at the queue's end.
+
+        A lite pull consumer looks into its memory before it asks a broker. Raises the failure of the question.
+        """
         memory = self._memory
-        try:
-            committed = yield from self.committed(of)
-        except FAILURES:
-            memory.note(OffsetEvent.QUERY, of, _UNKNOWN)
-            raise
+        committed = memory.offsets.get(of) if memory.polls else None
+        if committed is None:
+            try:
+                committed = yield from self.committed(of)
+            except FAILURES:
+                memory.note(OffsetEvent.QUERY, of, _UNKNOWN)
+                raise
         memory.note(OffsetEvent.QUERY, of, _NONE if committed is None else committed)
         if committed is not None:
             memory.offsets.update(of, committed, increase_only=False)
             return committed
-        if begins_at_zero(of.topic, memory.settings.consume_from_where):
-            return 0
+        return 0 if begins_at_zero(of.topic, memory.settings.consume_from_where) else None
+
+    def end(self, of: TopicQueue) -> Running[int]:
+        """Return a queue's greatest offset, as its master answers. Raises the failure of the question."""
         answer = yield from self._ask(of, Asked.ONLY, self._codec.max_offset(of), _ADMIN_TIMEOUT_MS)
         return self._codec.read_offset(answer)
 

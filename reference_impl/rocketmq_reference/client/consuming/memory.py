@@ -1,4 +1,4 @@
-"""State of one push consumer between requests, and what it shows to an observer. Only storage; the rules decide."""
+"""State of one consumer between requests, and what it shows to an observer. Only storage; the rules decide."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from rocketmq_reference.rules.consumer.allocation import AllocationError
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.offsets import Offsets, TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
-from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings
 
 
 class OffsetEvent(StrEnum):
@@ -53,7 +53,7 @@ class ConsumerMemory:
     The memory of one member; a Role of its client.
 
     queues: readable queues of each subscribed topic. process: the queues that it works on. brokers: the broker id that a queue's
-    last answer suggested. is_orderly: it consumes each queue in order.
+    last answer suggested. is_orderly: it consumes each queue in order. polls: it is a lite pull consumer.
     """
 
     __slots__ = (
@@ -63,6 +63,7 @@ class ConsumerMemory:
         "is_orderly",
         "observer",
         "offsets",
+        "polls",
         "process",
         "queues",
         "rules",
@@ -79,6 +80,7 @@ class ConsumerMemory:
         observer: Observer | None,
         *,
         is_orderly: bool = False,
+        polls: bool = False,
     ) -> None:
         self.group = group
         self.client_id = client_id
@@ -86,6 +88,7 @@ class ConsumerMemory:
         self.settings = settings
         self.observer = observer
         self.is_orderly = is_orderly
+        self.polls = polls
         self.subscriptions: dict[str, Subscription] = {}
         self.queues: dict[str, tuple[Queue, ...]] = {}
         self.process: dict[TopicQueue, ProcessQueue[StoredMessage]] = {}
@@ -100,8 +103,10 @@ class ConsumerMemory:
             self.queues[topic] = tuple(Queue(*each) for each in subscribe_list(route))
 
     def as_group(self) -> ConsumerGroup:
-        where, model = self.settings.consume_from_where, self.settings.message_model
-        return ConsumerGroup(self.group, where.value, model.value, tuple(self.subscriptions.values()))
+        """A lite pull consumer does not tell where it begins."""
+        where = ConsumeFromWhere.LAST if self.polls else self.settings.consume_from_where
+        model = self.settings.message_model
+        return ConsumerGroup(self.group, where.value, model.value, tuple(self.subscriptions.values()), self.polls)
 
     def renew(self, topic: str, version: int) -> None:
         """Give a subscription a new version, because the member's queues of its topic have changed."""

@@ -199,7 +199,8 @@ class Rebalancing:
         memory, changed = self._memory, False
         for of in [of for of in in_hash_order(memory.process, buckets=_PROCESS_BUCKETS) if of.topic == topic]:
             queue = memory.process[of]
-            if of.queue not in share or queue.is_pull_expired(self._host.now_ms):
+            is_expired = not memory.polls and queue.is_pull_expired(self._host.now_ms)
+            if of.queue not in share or is_expired:
                 changed |= yield from self.give_up(of)
         begun: list[tuple[TopicQueue, ProcessQueue[StoredMessage], int]] = []
         is_refused = False

@@ -1,4 +1,4 @@
-"""Settings of a push consumer that its rules read, under the client's names in snake case and with its defaults."""
+"""Settings of a consumer that its rules read, under the client's names in snake case and with its defaults."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +27,7 @@ class MessageModel(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ConsumeSettings:
     """
-    Defaults of DefaultMQPushConsumer; times in milliseconds.
+    Defaults of DefaultMQPushConsumer, and from auto_commit on of DefaultLitePullConsumer, which alone has these; times in milliseconds.
 
     max_reconsume_times: −1 for the default: 16, in order no limit. rebalance_wait_interval_ms, rebalance_min_interval_ms, lock_interval_ms, lock_max_live_time_ms: system
     properties there (rocketmq.client.rebalance.waitInterval …). None: the release's own; a release without the setting ignores it.
@@ -50,6 +50,11 @@ class ConsumeSettings:
     rebalance_min_interval_ms: int | None = None
     lock_interval_ms: int = LOCK_RENEWAL_MS
     lock_max_live_time_ms: int = 30_000
+    auto_commit: bool = True
+    auto_commit_interval_ms: int = 5_000
+    poll_timeout_ms: int = 5_000
+    pull_threshold_for_all: int = 10_000
+    pull_thread_nums: int = 20
 
     @property
     def is_broadcasting(self) -> bool:

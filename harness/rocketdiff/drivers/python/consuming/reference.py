@@ -27,13 +27,15 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.consuming.reports import Reports
 from rocketdiff.drivers.python.consuming.runner import WARM_MESSAGES, consumer_of, warm_setup
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
-from rocketdiff.drivers.python.consuming.toys import Defect, honest
+from rocketdiff.drivers.python.consuming.toys import HONEST, Toy
 from rocketdiff.drivers.python.sending.reference import access_of
 from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.consuming import MemberSetup
+from rocketmq_reference.api.lite_pull_consumer import BATCH_SIZE, LitePullConsumer
 from rocketmq_reference.api.push_consumer import PushConsumer, is_imitated
 from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming import memory as seen
+from rocketmq_reference.dialects import has_lite_pull
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer import settings as rules
@@ -69,8 +71,9 @@ class ScriptedError(Exception):
 
 
 def member_capabilities(release: str) -> tuple[str, ...]:
-    """Return what a member of this release can do: all, or nothing if its consumers are not imitated."""
-    return tuple(map(str, sorted(CONSUMING_CLAIMS))) if is_imitated(release) else ()
+    """Return what a member of this release can do: all that it has, or nothing if its consumers are not imitated."""
+    lacking = frozenset() if has_lite_pull(release) else {ListenerKind.LITE_PULL}
+    return tuple(map(str, sorted(CONSUMING_CLAIMS - lacking))) if is_imitated(release) else ()
 
 
 def settings_of(setup: MemberSetup) -> ConsumerSettings:
@@ -81,6 +84,8 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     where = named.pop("consume_from_where", None)
     values = {name: value for name, value in named.items() if name in known}
     values |= {} if threads is None else {"consume_thread_nums": threads}
+    if setup.listener is ListenerKind.LITE_PULL:
+        values.setdefault("pull_batch_size", BATCH_SIZE)
     values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
     values |= {"allocation": STRATEGY_NAMES[setup.strategy], "instance_name": setup.instance}
     values |= {"message_model": rules.MessageModel[setup.model.name], "local_offset_store_dir": Path(gettempdir())}
@@ -127,7 +132,11 @@ class MessageReader:
 
 
 class ReferenceMember:
-    """One incarnation: the consumer, its observer and its listener."""
+    """
+    One incarnation: the consumer, its observer and its listener, or the thread that polls.
+
+    Of a lite pull consumer the application ends its last poll and the work on it, then shuts the consumer down; it commits nothing itself.
+    """
 
     def __init__(
         self,
@@ -137,24 +146,37 @@ class ReferenceMember:
         incarnation: int,
         reports: Reports,
         reader: MessageReader,
-        defect: Defect = honest,
+        toy: Toy = HONEST,
     ) -> None:
         self._setup, self._rules = setup, rules
         self._incarnation, self._reports, self._reader = incarnation, reports, reader
         self._settings = settings_of(setup)
+        self._is_over = False
+        self._poller: threading.Thread | None = None
+        self.consumer = self._made(release, toy)
+        self.consumer.subscribe(setup.topic, setup.expression or "*")
+
+    def _made(self, release: str, toy: Toy) -> PushConsumer | LitePullConsumer:
+        setup, access = self._setup, access_of(self._setup)
+        if setup.listener is ListenerKind.LITE_PULL:
+            polled = LitePullConsumer(setup.name_servers, setup.group, release, self._settings, self, access=access)
+            toy.polled(polled)
+            self._poller = threading.Thread(target=self._poll, args=(polled,), name="poller", daemon=True)
+            return polled
         is_orderly = setup.listener is ListenerKind.ORDERLY
-        self.consumer = PushConsumer(
+        listener = self._consume_in_order if is_orderly else self._consume
+        pushed = PushConsumer(
             setup.name_servers,
             setup.group,
             release,
-            self._consume_in_order if is_orderly else self._consume,
+            listener,
             self._settings,
             self,
-            access=access_of(setup),
+            access=access,
             is_orderly=is_orderly,
         )
-        self.consumer.subscribe(setup.topic, setup.expression or "*")
-        defect(self.consumer)
+        toy.pushed(pushed)
+        return pushed
 
     @property
     def client_id(self) -> str | None:
@@ -162,9 +184,14 @@ class ReferenceMember:
 
     def start(self) -> None:
         self.consumer.start()
+        if self._poller is not None:
+            self._poller.start()
 
     def shutdown(self) -> None:
         """Also reports that it owns nothing any more."""
+        self._is_over = True
+        if self._poller is not None and self._poller.is_alive():
+            self._poller.join()
         try:
             self.consumer.shutdown()
         finally:
@@ -198,6 +225,13 @@ class ReferenceMember:
     ) -> OrderlyStatus | None:
         return _returned_in_order(self._work(messages, of), context)
 
+    def _poll(self, consumer: LitePullConsumer) -> None:
+        while not self._is_over:
+            polled = consumer.poll()
+            if polled is not None:
+                of, messages = polled
+                self._work(messages, of)
+
     def _work(self, messages: Sequence[StoredMessage], of: TopicQueue) -> CallEnd:
         at_ns = time.monotonic_ns()
         read = [self._reader.read(message, of.topic) for message in messages]
@@ -212,8 +246,8 @@ class ReferenceMember:
 class ReferenceLives:
     """The lives of one member."""
 
-    def __init__(self, release: str, defect: Defect, speak: Speak) -> None:
-        self._release, self._defect = release, defect
+    def __init__(self, release: str, toy: Toy, speak: Speak) -> None:
+        self._release, self._toy = release, toy
         self._reports = Reports(speak)
         self._setup: MemberSetup | None = None
         self._reader: MessageReader | None = None
@@ -235,7 +269,7 @@ class ReferenceLives:
         assert self._setup is not None, "orders come after prepare"
         assert self._reader is not None, "orders come after prepare"
         return ReferenceMember(
-            self._release, self._setup, self._rules, incarnation, self._reports, self._reader, self._defect
+            self._release, self._setup, self._rules, incarnation, self._reports, self._reader, self._toy
         )
 
     def await_calls(self) -> int:
@@ -261,9 +295,9 @@ class ReferenceLives:
             member.shutdown()
 
 
-def as_consumer(release: str, defect: Defect = honest) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
+def as_consumer(release: str, toy: Toy = HONEST) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
     """Return the role of a consumer; none for a release whose consumers the reference does not imitate."""
-    return consumer_of(partial(ReferenceLives, release, defect)) if is_imitated(release) else {}
+    return consumer_of(partial(ReferenceLives, release, toy)) if is_imitated(release) else {}
 
 
 def _returned(end: CallEnd, context: ConsumeContext) -> ConsumeStatus | None:

@@ -1,11 +1,13 @@
 """Members of groups with one defect each: changes to the reference consumer, made before it joins."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from rocketmq_reference.api.lite_pull_consumer import LitePullConsumer
 from rocketmq_reference.api.push_consumer import PushConsumer
 from rocketmq_reference.client.codec import AsyncEnd
+from rocketmq_reference.client.consuming.lite_pulling import Assigned
 from rocketmq_reference.client.consuming.pulling import PullRequest
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import Thread
@@ -16,6 +18,7 @@ from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere
 
 Defect = Callable[[PushConsumer], None]
+PollDefect = Callable[[LitePullConsumer], None]
 Pulled = ProcessQueue[StoredMessage]
 
 _PERIOD = 10
@@ -241,6 +244,56 @@ def jumps_to_the_end(consumer: PushConsumer) -> None:
     committing.committed = forgotten  # type: ignore[method-assign]  # the defect
 
 
+def keeps_polling(_consumer: LitePullConsumer) -> None:
+    """Change nothing."""
+
+
+def commits_before_the_poll(consumer: LitePullConsumer) -> None:
+    """Remember the offset behind a batch as soon as it is pulled."""
+    pulling, committing = consumer.parts.pulling, consumer.parts.committing
+    put = pulling.put
+
+    def and_commit(assigned: Assigned, messages: Sequence[StoredMessage]) -> None:
+        committing.update(assigned.of, messages[-1].queue_offset + 1)
+        put(assigned, messages)
+
+    pulling.put = and_commit  # type: ignore[method-assign]  # the defect
+
+
+def loses_at_a_rebalance(consumer: LitePullConsumer) -> None:
+    """Commit what waits for a poll when its queue is given up, and never hand it out."""
+    parts = consumer.parts
+    give_up = parts.rebalancing.give_up
+
+    def with_what_waits(of: TopicQueue) -> Running[bool]:
+        waiting = [batch.messages[-1].queue_offset + 1 for batch in parts.pulling.batches if batch.of == of]
+        if waiting:
+            parts.committing.update(of, waiting[-1])
+        return (yield from give_up(of))
+
+    parts.rebalancing.give_up = with_what_waits  # type: ignore[method-assign]  # the defect
+
+
+POLLING_TOYS: Mapping[str, PollDefect] = MappingProxyType(
+    {
+        "honest-poller": keeps_polling,
+        "commits-before-the-poll": commits_before_the_poll,
+        "loses-at-a-rebalance": loses_at_a_rebalance,
+    }
+)
+"""By the names of ``subjects.kinds.toy``: lite pull consumers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toy:
+    """A defect of a member, of either kind of consumer."""
+
+    pushed: Defect = honest
+    polled: PollDefect = keeps_polling
+
+
+HONEST = Toy()
+
 CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     {
         "honest-member": honest,
@@ -265,3 +318,8 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
     }
 )
 """By the names of ``subjects.kinds.toy``."""
+
+MEMBER_TOYS: Mapping[str, Toy] = MappingProxyType(
+    {name: Toy(pushed=defect) for name, defect in CONSUMER_TOYS.items()}
+    | {name: Toy(polled=defect) for name, defect in POLLING_TOYS.items()}
+)

@@ -131,7 +131,14 @@ class ConsumingRun:
         mixed = {Arm.BASELINE: (), Arm.CANDIDATE: plan.mixed}
         groups = {
             arm: GroupEntry(
-                topics.group, plan.processes, settings, is_orderly, plan.membership, mixed[arm], is_broadcasting
+                topics.group,
+                plan.processes,
+                settings,
+                is_orderly,
+                plan.membership,
+                mixed[arm],
+                is_broadcasting,
+                plan.polls,
             )
             for arm, topics in names.groups.items()
         }

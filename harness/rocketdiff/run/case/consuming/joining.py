@@ -47,7 +47,8 @@ class Joining:
         self._run, self._names, self._groups, self._watch, self._limits = run, names, groups, watch, limits
         group = run.case.scenario.group
         assert group is not None, "a scenario about consumers has a group"
-        self._is_broadcasting = group.model is MessageModel.BROADCASTING
+        self._is_shared = group.model is MessageModel.CLUSTERING
+        self._has_retry_topic = group.has_retry_topic
         self._strategy = STRATEGY_NAMES[group.allocation]
 
     def join_one_by_one(self, members: int) -> None:
@@ -140,6 +141,5 @@ class Joining:
             queues[topic].add((broker, queue_id))
         whole: dict[str, Queues] = {topic: frozenset(of) for topic, of in queues.items()}
         listed, brokers = self._watch.listed(arm), self._names.brokers
-        if self._is_broadcasting:  # such a member does not subscribe to the retry topic
-            return why_unsettled(members, {topics.fed: whole[topics.fed]}, listed, brokers, is_shared=False)
-        return why_unsettled(members, whole, listed, brokers, strategy=self._strategy)
+        subscribed = whole if self._has_retry_topic else {topics.fed: whole[topics.fed]}
+        return why_unsettled(members, subscribed, listed, brokers, strategy=self._strategy, is_shared=self._is_shared)

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 
 /**
@@ -31,7 +32,7 @@ final class ConsumerSettings {
         setter("pull_batch_size", "setPullBatchSize");
         setter("pull_interval_ms", "setPullInterval");
         setter("pull_threshold_for_queue", "setPullThresholdForQueue");
-        setter("consume_concurrently_max_span", "setConsumeConcurrentlyMaxSpan");
+        setter("consume_concurrently_max_span", "setConsumeConcurrentlyMaxSpan", "setConsumeMaxSpan");
         setter("pull_threshold_size_for_queue_mib", "setPullThresholdSizeForQueue");
         setter("pull_threshold_for_topic", "setPullThresholdForTopic");
         setter("pull_threshold_size_for_topic_mib", "setPullThresholdSizeForTopic");
@@ -44,6 +45,10 @@ final class ConsumerSettings {
         setter("poll_name_server_interval_ms", "setPollNameServerInterval", "setPollNameServerInteval");
         setter("pull_time_delay_when_exception_ms", "setPullTimeDelayMillsWhenException");
         setter("await_termination_ms", "setAwaitTerminationMillisWhenShutdown");
+        setter("auto_commit_interval_ms", "setAutoCommitIntervalMillis");
+        setter("poll_timeout_ms", "setPollTimeoutMillis");
+        setter("pull_threshold_for_all", "setPullThresholdForAll");
+        setter("pull_thread_nums", "setPullThreadNums");
         PROPERTIES.put("rebalance_wait_interval_ms", "rocketmq.client.rebalance.waitInterval");
         PROPERTIES.put("rebalance_min_interval_ms", "rocketmq.client.rebalance.minInterval");
         PROPERTIES.put("lock_interval_ms", "rocketmq.client.rebalance.lockInterval");
@@ -61,7 +66,7 @@ final class ConsumerSettings {
     static List<String> optional() {
         List<String> names = new ArrayList<>();
         for (String name : OPTIONAL) {
-            if (method(SETTERS.get(name)) != null) {
+            if (method(DefaultMQPushConsumer.class, SETTERS.get(name)) != null) {
                 names.add(name);
             }
         }
@@ -86,14 +91,14 @@ final class ConsumerSettings {
     }
 
     /** Applies what the runner named and the client has; says on stderr what it has not. */
-    static void apply(DefaultMQPushConsumer consumer, Map<String, Object> settings) {
+    static void apply(ClientConfig consumer, Map<String, Object> settings) {
         for (Map.Entry<String, Object> each : settings.entrySet()) {
             if (each.getKey().equals("consume_from_where")) {
                 startFrom(consumer, (String) each.getValue());
                 continue;
             }
             String[] spellings = SETTERS.get(each.getKey());
-            Method setter = spellings == null ? null : method(spellings);
+            Method setter = spellings == null ? null : method(consumer.getClass(), spellings);
             if (setter == null) {
                 System.err.println("this client has no setting " + each.getKey() + "; left out");
             } else {
@@ -103,23 +108,23 @@ final class ConsumerSettings {
     }
 
     /** first, last or timestamp. */
-    static void startFrom(DefaultMQPushConsumer consumer, String where) {
+    static void startFrom(ClientConfig consumer, String where) {
         String end = where.equals("timestamp") ? "TIMESTAMP" : where.toUpperCase(Locale.ROOT) + "_OFFSET";
         callEnum(consumer, "setConsumeFromWhere", "CONSUME_FROM_" + end);
     }
 
     /** clustering or broadcasting. */
-    static void model(DefaultMQPushConsumer consumer, String model) {
+    static void model(ClientConfig consumer, String model) {
         callEnum(consumer, "setMessageModel", model.toUpperCase(Locale.ROOT));
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static void callEnum(DefaultMQPushConsumer consumer, String name, String constant) {
-        Method setter = method(name);
+    private static void callEnum(ClientConfig consumer, String name, String constant) {
+        Method setter = method(consumer.getClass(), name);
         call(consumer, setter, Enum.valueOf((Class) setter.getParameterTypes()[0], constant));
     }
 
-    private static void call(DefaultMQPushConsumer consumer, Method setter, Object value) {
+    private static void call(ClientConfig consumer, Method setter, Object value) {
         boolean isInt = setter.getParameterTypes()[0] == int.class;
         try {
             setter.invoke(consumer, isInt ? (Object) Math.toIntExact((Long) value) : value);
@@ -128,9 +133,9 @@ final class ConsumerSettings {
         }
     }
 
-    private static Method method(String... spellings) {
+    private static Method method(Class<?> type, String... spellings) {
         for (String spelling : spellings) {
-            for (Method method : DefaultMQPushConsumer.class.getMethods()) {
+            for (Method method : type.getMethods()) {
                 if (method.getName().equals(spelling) && method.getParameterTypes().length == 1) {
                     return method;
                 }

@@ -13,22 +13,37 @@ final class Consumers {
     }
 
     /** A member of the group. */
-    DefaultMQPushConsumer member(int incarnation, Reports reports, MessageListener listener) throws MQClientException {
+    PushClient member(int incarnation, Reports reports, MessageListener listener) throws MQClientException {
         DefaultMQPushConsumer made = made(setup.group, setup.instance, incarnation, reports, listener);
+        PushClient client = new PushClient(made);
         ConsumerSettings.model(made, setup.model);
         ConsumerSettings.apply(made, setup.client.settings);
-        made.setOffsetStore(WatchedOffsets.of(made, setup.isBroadcasting(), incarnation, reports));
+        made.setOffsetStore(WatchedOffsets.of(client, setup.isBroadcasting(), incarnation, reports));
+        made.subscribe(setup.topic, setup.expression);
+        return client;
+    }
+
+    /** A member of the group whose application polls. */
+    LitePullClient polled(int incarnation, Reports reports) throws MQClientException {
+        LitePullClient made = new LitePullClient(setup.group, setup.client.security.hook(null));
+        made.config().setNamesrvAddr(setup.client.nameServers);
+        made.config().setInstanceName(setup.instance);
+        made.divideBy(new WatchedStrategy(setup.strategy, incarnation, reports));
+        ConsumerSettings.model(made.config(), setup.model);
+        ConsumerSettings.apply(made.config(), setup.client.settings);
+        made.keepOffsetsIn(WatchedOffsets.of(made, setup.isBroadcasting(), incarnation, reports));
         made.subscribe(setup.topic, setup.expression);
         return made;
     }
 
     /** The member of the warm group; another instance, so that nothing of it is shared. */
-    DefaultMQPushConsumer warm(Reports reports, MessageListener listener) throws MQClientException {
+    PushClient warm(Reports reports, MessageListener listener) throws MQClientException {
         DefaultMQPushConsumer made = made(setup.warmGroup, setup.instance + "-warm", 0, reports, listener);
         ConsumerSettings.startFrom(made, "first");
-        made.setOffsetStore(WatchedOffsets.of(made, false, 0, reports));
+        PushClient client = new PushClient(made);
+        made.setOffsetStore(WatchedOffsets.of(client, false, 0, reports));
         made.subscribe(setup.warmTopic, "*");
-        return made;
+        return client;
     }
 
     private DefaultMQPushConsumer made(String group, String instance, int incarnation, Reports reports,

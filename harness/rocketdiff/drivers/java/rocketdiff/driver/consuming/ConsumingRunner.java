@@ -26,9 +26,13 @@ public final class ConsumingRunner implements RoleRunner {
 
     /** What this driver can do as a consumer on the release of the class path. */
     public static List<String> capabilities() {
-        return Arrays.asList("concurrent", "orderly", "clustering", "broadcasting", "allocations", "owned", "offsets",
+        List<String> all = new ArrayList<>(Arrays.asList("concurrent", "orderly", "clustering", "broadcasting", "allocations", "owned", "offsets",
             "content", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
-            "listener:ack-index");
+            "listener:ack-index"));
+        if (LitePullClient.exists()) {
+            all.add("lite-pull");
+        }
+        return all;
     }
 
     /** Names of the settings that only some releases have. */

@@ -20,6 +20,7 @@ final class ConsumingSetup {
     final String expression;
     final long workMs;
     final Map<String, Object> properties;
+    private final Map<String, Object> brokers;
     private final List<?> bodyBytes;
 
     @SuppressWarnings("unchecked")
@@ -38,6 +39,9 @@ final class ConsumingSetup {
         this.properties = line.containsKey("properties")
             ? (Map<String, Object>) Fields.of(line, "properties", Map.class)
             : Collections.emptyMap();
+        this.brokers = line.containsKey("brokers")
+            ? (Map<String, Object>) Fields.of(line, "brokers", Map.class)
+            : Collections.emptyMap();
         this.bodyBytes = (List<?>) Fields.of(line, "body_bytes", List.class);
     }
 
@@ -45,8 +49,21 @@ final class ConsumingSetup {
         return listener.equals("orderly");
     }
 
+    boolean isLitePull() {
+        return listener.equals("lite-pull");
+    }
+
     boolean isBroadcasting() {
         return model.equals("broadcasting");
+    }
+
+    /** Name of the broker whose messages have this address. */
+    String brokerAt(String address) {
+        Object name = brokers.get(address);
+        if (name == null) {
+            throw new IllegalStateException("expected the address of a broker of " + brokers.keySet() + ", saw " + address);
+        }
+        return (String) name;
     }
 
     /** Planned size of the body of a message, in bytes. */

@@ -1,7 +1,6 @@
 package rocketdiff.driver.consuming;
 
 import java.util.List;
-import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.exception.MQClientException;
 
 /** One member of the group in all its incarnations; used by one thread. */
@@ -13,8 +12,9 @@ final class Member {
     private final Reports reports;
     private final ScriptedListener.Threads threads = new ScriptedListener.Threads();
     private int incarnation;
-    private volatile DefaultMQPushConsumer consumer;
+    private volatile GroupClient consumer;
     private QueueTable queues;
+    private Poller poller;
 
     Member(ConsumingSetup setup, List<ListenerRule> rules, Reports reports) {
         this.setup = setup;
@@ -29,7 +29,14 @@ final class Member {
         require(consumer == null, "a join of a member that is not there");
         incarnation++;
         ScriptedListener scripted = new ScriptedListener(incarnation, script, reader, reports, threads);
-        DefaultMQPushConsumer made = consumers.member(incarnation, reports, scripted.listener(setup.isOrderly()));
+        GroupClient made;
+        if (setup.isLitePull()) {
+            LitePullClient polled = consumers.polled(incarnation, reports);
+            poller = new Poller(polled, setup, scripted);
+            made = polled;
+        } else {
+            made = consumers.member(incarnation, reports, scripted.listener(setup.isOrderly()));
+        }
         consumer = made;
         queues = new QueueTable(made, incarnation, reports);
         queues.start();
@@ -40,7 +47,10 @@ final class Member {
         } catch (MQClientException | RuntimeException e) {
             error = e;
         }
-        reports.joined(incarnation, startNs, System.nanoTime(), made.buildMQClientId(), error);
+        reports.joined(incarnation, startNs, System.nanoTime(), made.config().buildMQClientId(), error);
+        if (poller != null && error == null) {
+            poller.start();
+        }
     }
 
     /** Shuts the consumer down as an application does. */
@@ -48,6 +58,10 @@ final class Member {
         require(consumer != null, "a leave of a member that has joined");
         long startNs = System.nanoTime();
         Throwable error = null;
+        if (poller != null) {
+            poller.end();
+            poller = null;
+        }
         try {
             consumer.shutdown();
         } catch (RuntimeException e) {
@@ -60,7 +74,7 @@ final class Member {
     }
 
     void shutdown() {
-        DefaultMQPushConsumer running = consumer;
+        GroupClient running = consumer;
         if (running != null) {
             running.shutdown();
         }

@@ -4,7 +4,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -20,7 +19,7 @@ final class QueueTable extends Thread {
     private volatile boolean isOver;
     private TreeSet<MessageQueue> last = new TreeSet<>();
 
-    QueueTable(DefaultMQPushConsumer consumer, int incarnation, Reports reports) {
+    QueueTable(GroupClient consumer, int incarnation, Reports reports) {
         super("queue-table");
         setDaemon(true);
         this.table = tableOf(consumer);
@@ -60,10 +59,9 @@ final class QueueTable extends Thread {
 
     /** Found by name, as its declared type changed at 4.1.0. */
     @SuppressWarnings("unchecked")
-    private static Map<MessageQueue, ProcessQueue> tableOf(DefaultMQPushConsumer consumer) {
+    private static Map<MessageQueue, ProcessQueue> tableOf(GroupClient consumer) {
         try {
-            Object table = RebalanceImpl.class.getMethod("getProcessQueueTable")
-                .invoke(consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl());
+            Object table = RebalanceImpl.class.getMethod("getProcessQueueTable").invoke(consumer.rebalance());
             return (Map<MessageQueue, ProcessQueue>) table;
         } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
             throw new IllegalStateException("this client has no table of queues", e);

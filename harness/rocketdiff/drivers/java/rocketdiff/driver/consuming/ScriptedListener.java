@@ -74,7 +74,7 @@ final class ScriptedListener {
         }
     }
 
-    private CallEnd work(List<MessageExt> messages, MessageQueue queue) {
+    CallEnd work(List<MessageExt> messages, MessageQueue queue) {
         long atNs = System.nanoTime();
         List<SeenMessage> seen = reader.read(messages, queue.getTopic());
         int call = reports.received(incarnation, threads.own(), atNs, queue, seen);

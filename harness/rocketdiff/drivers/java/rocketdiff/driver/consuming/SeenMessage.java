@@ -58,7 +58,7 @@ final class SeenMessage {
         }
     }
 
-    private static String hostAndPort(SocketAddress address) {
+    static String hostAndPort(SocketAddress address) {
         if (!(address instanceof InetSocketAddress)) {
             return null;
         }

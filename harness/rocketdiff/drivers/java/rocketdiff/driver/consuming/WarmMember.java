@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyContext;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
@@ -41,7 +40,7 @@ final class WarmMember {
     }
 
     void run() throws MQClientException, InterruptedException {
-        DefaultMQPushConsumer consumer = started();
+        PushClient consumer = started();
         try {
             new QueueTable(consumer, 0, reports).end();
             if (!missing.await(MESSAGES_S, TimeUnit.SECONDS)) {
@@ -54,9 +53,9 @@ final class WarmMember {
     }
 
     /** A cold client on a busy machine has been seen to take the three seconds of a lookup for connecting alone. */
-    private DefaultMQPushConsumer started() throws MQClientException {
+    private PushClient started() throws MQClientException {
         for (int left = STARTS; ; left--) {
-            DefaultMQPushConsumer made = consumers.warm(reports, (MessageListenerConcurrently) this::consume);
+            PushClient made = consumers.warm(reports, (MessageListenerConcurrently) this::consume);
             try {
                 made.start();
                 return made;

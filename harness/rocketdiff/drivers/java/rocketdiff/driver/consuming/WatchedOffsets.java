@@ -7,7 +7,6 @@ import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.store.LocalFileOffsetStore;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
 import org.apache.rocketmq.client.consumer.store.ReadOffsetType;
@@ -22,7 +21,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * exists. What the store does inside, and the commit flag of a pull, is not seen here.
  */
 final class WatchedOffsets implements InvocationHandler {
-    private final DefaultMQPushConsumer consumer;
+    private final GroupClient consumer;
     private final boolean isBroadcasting;
     private final int incarnation;
     private final Reports reports;
@@ -30,14 +29,14 @@ final class WatchedOffsets implements InvocationHandler {
     private final Map<MessageQueue, Object> updated = new ConcurrentHashMap<>();
     private OffsetStore store;
 
-    private WatchedOffsets(DefaultMQPushConsumer consumer, boolean isBroadcasting, int incarnation, Reports reports) {
+    private WatchedOffsets(GroupClient consumer, boolean isBroadcasting, int incarnation, Reports reports) {
         this.consumer = consumer;
         this.isBroadcasting = isBroadcasting;
         this.incarnation = incarnation;
         this.reports = reports;
     }
 
-    static OffsetStore of(DefaultMQPushConsumer consumer, boolean isBroadcasting, int incarnation, Reports reports) {
+    static OffsetStore of(GroupClient consumer, boolean isBroadcasting, int incarnation, Reports reports) {
         WatchedOffsets handler = new WatchedOffsets(consumer, isBroadcasting, incarnation, reports);
         Class<?>[] faces = {OffsetStore.class};
         return (OffsetStore) Proxy.newProxyInstance(OffsetStore.class.getClassLoader(), faces, handler);
@@ -62,8 +61,8 @@ final class WatchedOffsets implements InvocationHandler {
 
     private synchronized OffsetStore store() {
         if (store == null) {
-            MQClientInstance instance = consumer.getDefaultMQPushConsumerImpl().getmQClientFactory();
-            String group = consumer.getConsumerGroup();
+            MQClientInstance instance = consumer.instance();
+            String group = consumer.group();
             store = isBroadcasting ? new LocalFileOffsetStore(instance, group) : new RemoteBrokerOffsetStore(instance, group);
         }
         return store;

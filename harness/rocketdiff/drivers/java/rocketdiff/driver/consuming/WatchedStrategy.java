@@ -13,7 +13,7 @@ import rocketdiff.driver.Queue;
 final class WatchedStrategy implements AllocateMessageQueueStrategy {
     private static final String PACKAGE = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueue";
     private static final Queue[] NO_QUEUES = {};
-    private static final Pattern MEMBER = Pattern.compile("-m(\\d+)(?:-warm)?$");
+    private static final Pattern MEMBER = Pattern.compile("-m(\\d+)(?:-warm)?(?:@STREAM)?$");
 
     private final AllocateMessageQueueStrategy strategy;
     private final int incarnation;

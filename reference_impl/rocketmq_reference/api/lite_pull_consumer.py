@@ -1,0 +1,178 @@
+"""
+The live lite pull consumer: its life cycle; the rules make every decision.
+
+Read in DefaultLitePullConsumer and DefaultLitePullConsumerImpl, 4.6.1 to 5.3.3.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from rocketmq_reference.api.checks import check_group
+from rocketmq_reference.api.consuming import FIRST_COMMIT_MS, FrameConsumeCodec, committing_of, port_of, serve_rounds
+from rocketmq_reference.api.settings import ConsumerSettings
+from rocketmq_reference.client.background import Task
+from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.calling import as_sent
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.lite_pulling import PULL_THREADS, LitePulling
+from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
+from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.effects import Body
+from rocketmq_reference.client.publishing import known_routes
+from rocketmq_reference.dialects import dialect_of, lite_pull_rules_of, shared_rules_of
+from rocketmq_reference.host.access import OPEN, Access
+from rocketmq_reference.host.assembly import LiveClient, live_client
+from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.rules.consumer.allocation import STRATEGIES
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.tape import RandomTape
+
+_NS_PER_MS = 1_000_000
+
+BATCH_SIZE = 10
+"""Default of its pull_batch_size, which is not that of a push consumer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLitePull:
+    """A consumer's parts on its client; ``client.host.run`` runs the coroutines that they return."""
+
+    client: LiveClient
+    memory: ConsumerMemory
+    committing: Committing
+    rebalancing: Rebalancing
+    pulling: LitePulling
+
+
+class LitePullConsumer:
+    """
+    A consumer that behaves as the Java client of a release, and whose application polls.
+
+    observer: sees allocations, offsets and owned queues. parts: for clients with a defect. Raises ValueError for a release without a
+    dialect of this consumer.
+    """
+
+    def __init__(
+        self,
+        name_servers: Sequence[str],
+        group: str,
+        release: str,
+        settings: ConsumerSettings | None = None,
+        observer: Observer | None = None,
+        *,
+        access: Access = OPEN,
+    ) -> None:
+        self.group = group
+        chosen = settings or ConsumerSettings(pull_batch_size=BATCH_SIZE)
+        self.parts = _live_lite_pull(name_servers, group, release, chosen, observer, access)
+        self._is_started = False
+        self._has_left = False
+
+    @property
+    def client_id(self) -> str:
+        return self.parts.client.client_id
+
+    def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
+        """Consume a topic; expression: tags separated by ``||``. Before the start."""
+        version = time.time_ns() // _NS_PER_MS
+        self.parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
+        self.parts.client.routes.known.want(topic)
+
+    def start(self) -> Self:
+        """
+        Join the group: the first heartbeat, a second later, has the brokers ask for a round.
+
+        Raises MQClientException for an illegal group or a second start, and IllegalStateException if no name server answers: up
+        to 5.3.1 the consumer then lives on.
+        """
+        check_group(self.group)
+        if self._is_started:
+            raise MQClientException("The PullConsumer service state not OK, maybe started once")
+        self._is_started = True
+        client = self.parts.client
+        client.host.post(client.background.start)
+        client.host.post(self.parts.rebalancing.start)
+        try:
+            client.host.run(self._join())
+        except FAILURES:
+            if self.parts.memory.rules.leaves_after_failed_start:
+                self.shutdown()
+            raise
+        return self
+
+    def poll(self, timeout_ms: int | None = None) -> tuple[TopicQueue, Sequence[StoredMessage]] | None:
+        """Return the next messages of one queue, which are then consumed; None if none come. timeout_ms: None for the setting."""
+        parts = self.parts
+        wait_ms = parts.memory.settings.poll_timeout_ms if timeout_ms is None else timeout_ms
+        batch = parts.client.host.run(parts.pulling.poll(wait_ms))
+        return None if batch is None else (batch.of, as_sent(batch.messages))
+
+    def shutdown(self) -> None:
+        """Leave the group once: send what was committed, unregister, close all connections. What was polled since is consumed again."""
+        if self._has_left:
+            return
+        self._has_left = True
+        client = self.parts.client
+        client.host.run(self.parts.committing.commit_all())
+        client.host.post(self.parts.rebalancing.stop)
+        client.host.post(self.parts.pulling.stop)
+        client.shutdown(unregister_client=self._is_started)
+        client.host.post(self.parts.memory.drop_all)
+
+    def _join(self) -> Body:
+        yield from self.parts.committing.load()
+        for topic in self.parts.memory.subscriptions:
+            yield from self.parts.client.routes.refresh(topic)
+
+
+def _live_lite_pull(
+    name_servers: Sequence[str],
+    group: str,
+    release: str,
+    settings: ConsumerSettings,
+    observer: Observer | None,
+    access: Access,
+) -> LiveLitePull:
+    """Make a consumer on a client of its own, whose background tasks are not started yet."""
+    dialect, own = dialect_of(release), lite_pull_rules_of(release)
+    sizes = {PULL_THREADS: settings.pull_thread_nums}
+    instance = settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
+    client = live_client(
+        name_servers,
+        group,
+        dialect,
+        settings,
+        known_routes(dialect, None),
+        access,
+        sizes=sizes,
+        instance=instance,
+        is_stream=own.names_stream,
+    )
+    host, remoting, background = client.host, client.remoting, client.background
+    memory = ConsumerMemory(group, client.client_id, shared_rules_of(release), settings, observer, polls=True)
+    codec = FrameConsumeCodec(memory, settings, release, access)
+    committing = committing_of(client, memory, settings, codec, port_of(dialect))
+    pulling = LitePulling(memory, own, host, remoting, codec, committing)
+    rebalancing = Rebalancing(
+        memory,
+        host,
+        client.routes,
+        remoting,
+        codec,
+        committing,
+        background,
+        settings.strategy or STRATEGIES[settings.allocation],
+        RandomTape(),
+        settings.mq_client_api_timeout_ms,
+        pulling.begin,
+    )
+    client.memory.roles.append(memory)
+    client.memory.consumers.append(memory)
+    serve_rounds(client, background, rebalancing)
+    interval_ms = settings.persist_consumer_offset_interval_ms
+    background.tasks.append(Task(FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    return LiveLitePull(client, memory, committing, rebalancing, pulling)

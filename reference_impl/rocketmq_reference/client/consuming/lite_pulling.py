@@ -1,0 +1,224 @@
+"""
+Pulls and polls of a lite pull consumer (DefaultLitePullConsumerImpl, from 4.6.1).
+
+Each queue has a task. It takes one of the pull threads for as long as its pull is held, and puts what comes into a cache of batches. A
+poll takes one batch out; with that its messages are consumed, and a later poll, or the application, commits them.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rocketmq_reference.client.codec import FAILURES
+from rocketmq_reference.client.consuming.codec import ConsumeCodec
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body, Host, Lock, Running, Signal, Wait
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
+from rocketmq_reference.remoting.consuming import Pull
+from rocketmq_reference.remoting.errors import MQBrokerException
+from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
+from rocketmq_reference.rules.client.route import MASTER_ID
+from rocketmq_reference.rules.consumer import lite_pull as rules
+from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
+from rocketmq_reference.rules.consumer.offsets import TopicQueue, in_hash_order
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
+from rocketmq_reference.rules.consumer.pull_broker import Asked
+from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms
+
+PULL_THREADS = "lite-pull"
+"""The pool whose threads wait for the answers of pulls."""
+
+Pulled = ProcessQueue[StoredMessage]
+
+
+@dataclass(slots=True, eq=False)
+class Assigned:
+    """A queue that the member works on (MessageQueueState). pull_offset: None before the first answer; consume_offset: before the first poll."""
+
+    of: TopicQueue
+    queue: Pulled
+    pull_offset: int | None = None
+    consume_offset: int | None = None
+
+
+class Batch(NamedTuple):
+    """Messages of one answer, which one poll hands out together (ConsumeRequest)."""
+
+    of: TopicQueue
+    queue: Pulled
+    messages: Sequence[StoredMessage]
+
+
+class LitePulling:
+    """Tasks, cache and polls of one member."""
+
+    def __init__(
+        self,
+        memory: ConsumerMemory,
+        own: LitePullRules,
+        host: Host,
+        remoting: Remoting[Any, Any],
+        codec: ConsumeCodec[Any, Any],
+        committing: Committing,
+    ) -> None:
+        self._memory = memory
+        self._own = own
+        self._host = host
+        self._remoting = remoting
+        self._codec = codec
+        self._committing = committing
+        self._threads = host.worker(PULL_THREADS)
+        self._delays = host.worker("lite-pull-delays")
+        self._auto_commit = rules.AutoCommit()
+        self._polling = Lock(host)
+        self._arrived = Signal()
+        self.assigned: dict[TopicQueue, Assigned] = {}
+        self.batches: deque[Batch] = deque()
+        self.is_stopped = False
+
+    def begin(self, of: TopicQueue, queue: Pulled, _offset: int) -> None:
+        """Begin the task of a new queue, which asks for its first offset itself."""
+        self.assigned[of] = Assigned(of, queue)
+        self._later(self.assigned[of], 0)
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+    def poll(self, timeout_ms: int) -> Running[Batch | None]:
+        """Hand one batch out; None if none comes in time. The messages of a queue that was given up meanwhile are left out."""
+        yield from self._polling.acquire(None)
+        try:
+            if self._auto_commit.is_due(self._host.now_ms, self._memory.settings):
+                self.commit_all()
+            until_ms = self._host.now_ms + timeout_ms
+            batch = yield from self._next(until_ms)
+            while batch is not None and batch.queue.is_dropped and self._host.now_ms < until_ms:
+                batch = yield from self._next(until_ms)
+            if batch is None or batch.queue.is_dropped:
+                return None
+            self._handed_out(batch)
+            return batch
+        finally:
+            self._polling.release()
+
+    def commit_all(self) -> None:
+        """Remember what polls have handed out of each queue, for the next commit (commitAll)."""
+        for of in in_hash_order(self.assigned):
+            assigned = self.assigned[of]
+            if assigned.consume_offset is not None and not assigned.queue.is_dropped:
+                self._committing.update(of, assigned.consume_offset, increase_only=False)
+
+    def put(self, assigned: Assigned, messages: Sequence[StoredMessage]) -> None:
+        """Let a batch wait for a poll. Raises ProcessQueueError."""
+        assigned.queue.put(messages)
+        self.batches.append(Batch(assigned.of, assigned.queue, messages))
+        self._host.give(self._arrived)
+
+    def _next(self, until_ms: int) -> Running[Batch | None]:
+        while not self.batches:
+            self._arrived = Signal()
+            if not (yield Wait(self._arrived, until_ms)):
+                return None
+        return self.batches.popleft()
+
+    def _handed_out(self, batch: Batch) -> None:
+        assigned = self.assigned.get(batch.of)
+        offset = batch.queue.remove(batch.messages)
+        if assigned is not None:
+            assigned.consume_offset = offset
+
+    def _later(self, assigned: Assigned, delay_ms: int) -> None:
+        def look(_own: Thread) -> Body:
+            return self._look(assigned)
+
+        def due(_own: Thread) -> None:
+            self._threads.submit(look)
+
+        if delay_ms:
+            self._delays.schedule(self._host.now_ms + delay_ms, due)
+        else:
+            self._threads.submit(look)
+
+    def _is_over(self, assigned: Assigned) -> bool:
+        return assigned.queue.is_dropped or self.is_stopped
+
+    def _look(self, assigned: Assigned) -> Body:
+        """Pull once, unless the queue is given up or too much waits; then the next look follows (PullTaskImpl)."""
+        if self._is_over(assigned):
+            return
+        assigned.queue.last_pull_ms = self._host.now_ms
+        if rules.is_held_back(len(self.batches), assigned.queue, self._memory.settings):
+            self._later(assigned, rules.FLOW_CONTROL_MS)
+            return
+        delay_ms = yield from self._pulled(assigned)
+        if not self._is_over(assigned):
+            self._later(assigned, delay_ms)
+
+    def _pulled(self, assigned: Assigned) -> Running[int]:
+        """Pull once; return after how many ms the next look follows."""
+        try:
+            offset = yield from self._next_offset(assigned)
+            if not self._is_over(assigned):
+                answer = yield from self._pull(assigned.of, offset)
+                if not self._is_over(assigned):
+                    self._take(assigned, answer)
+        except _EndUnknownError:
+            return self._own.failed_end_delay_ms
+        except (*FAILURES, ProcessQueueError) as error:
+            code = error.code if isinstance(error, MQBrokerException) else None
+            return delay_after_failure_ms(code, self._memory.rules, self._memory.settings)
+        return 0
+
+    def _next_offset(self, assigned: Assigned) -> Running[int]:
+        if assigned.pull_offset is not None:
+            return assigned.pull_offset
+        asked = yield from self._committing.begins_at(assigned.of)
+        if asked is not None:
+            return asked
+        try:
+            return (yield from self._committing.end(assigned.of))
+        except FAILURES as error:
+            raise _EndUnknownError from error
+
+    def _pull(self, of: TopicQueue, offset: int) -> Running[PullAnswer]:
+        memory, (topic, (broker, queue_id)) = self._memory, of
+        asked = Pull(
+            group=memory.group,
+            topic=topic,
+            broker=broker,
+            queue_id=queue_id,
+            offset=offset,
+            max_messages=memory.settings.pull_batch_size,
+            max_bytes=None if memory.rules.pull_batch_bytes is None else rules.MOST_BYTES,
+            commit=None,
+            suspend_ms=rules.BROKER_SUSPEND_MS,
+            version=0,
+            expression=memory.subscriptions[topic].expression,
+            has_own_code=self._own.has_own_code,
+        )
+        broker_id = memory.brokers.get(of, MASTER_ID)
+        _, address = yield from self._committing.member_of(of, broker_id, Asked.ANY)
+        answer = yield from self._remoting.invoke(address, rules.CLIENT_TIMEOUT_MS, self._codec.pull(asked))
+        read = self._codec.read_pull(answer)
+        memory.brokers[of] = read.suggested_broker
+        return read
+
+    def _take(self, assigned: Assigned, answer: PullAnswer) -> None:
+        """Take an answer; also after a wrong offset the next pull goes on where the broker says."""
+        if answer.status is PullStatus.FOUND:
+            tags = self._memory.subscriptions[assigned.of.topic].tags
+            wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
+            for message in wanted:  # PullAPIWrapper#processPullResult
+                message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
+            if wanted:
+                self.put(assigned, wanted)
+        assigned.pull_offset = answer.next_offset
+
+
+class _EndUnknownError(Exception):
+    """The question for a queue's end has failed."""

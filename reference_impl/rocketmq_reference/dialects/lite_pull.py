@@ -1,0 +1,58 @@
+"""
+The lite pull consumer of Java clients 4.6.1 to 5.5.0: each generation states its changes since its parent.
+
+Read in DefaultLitePullConsumer, DefaultLitePullConsumerImpl, RebalanceLitePullImpl and AssignedMessageQueue of every release up to 5.3.3.
+It also has the rules of a push consumer of its release, where both are the same: rounds, offset stores, routes. 4.6.0 cannot
+begin in a group that has no offset, and is not imitated.
+"""
+
+from dataclasses import replace
+
+from rocketmq_reference.dialects.catalogue import dialect_of, releases_of
+from rocketmq_reference.dialects.consumer import consumer_rules_of
+from rocketmq_reference.dialects.generation import Generation
+from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
+from rocketmq_reference.rules.dialect import Releases
+
+LITE_PULL_4_6_1 = Generation(
+    Releases("4.6.1", "4.9.1"),
+    None,
+    LitePullRules(names_stream=False, has_own_code=False, failed_end_delay_ms=1_000, seek_interrupts=False),
+)
+"""A queue whose end is unknown is pulled at −1, which fails."""
+
+LITE_PULL_4_9_2 = LITE_PULL_4_6_1.followed(
+    "4.9.2", "4.9.3", replace(LITE_PULL_4_6_1.rules, failed_end_delay_ms=3_000, seek_interrupts=True)
+)
+"""A seek takes effect at once."""
+
+LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed("4.9.4", "4.9.8", replace(LITE_PULL_4_9_2.rules, names_stream=True))
+"""Its client id says what it is."""
+
+LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed("5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True))
+"""Pulls have a request code of their own."""
+
+LITE_PULL = (LITE_PULL_4_6_1, LITE_PULL_4_9_2, LITE_PULL_4_9_4, LITE_PULL_5_0_0)
+"""Every generation, oldest first; a parent comes before its children."""
+
+_BY_RELEASE = {release: each.rules for each in LITE_PULL for release in releases_of(each)}
+
+
+def has_lite_pull(release: str) -> bool:
+    """Return True for the releases whose lite pull consumer has a dialect; raises ValueError for an unknown one."""
+    dialect_of(release)
+    return release.partition("+")[0] in _BY_RELEASE
+
+
+def lite_pull_rules_of(release: str) -> LitePullRules:
+    """Return the rules of a release, named as in ``dialect_of``; raises ValueError for an unknown one, or one without this consumer."""
+    if not has_lite_pull(release):
+        raise ValueError(f"expected a release with a lite pull consumer, from 4.6.1 on, saw {release}")
+    return _BY_RELEASE[release.partition("+")[0]]
+
+
+def shared_rules_of(release: str) -> ConsumerRules:
+    """Return the rules that it shares with a push consumer: a changed share is not announced, and a new queue is pulled at once."""
+    rules = consumer_rules_of(release)
+    return replace(rules, first_pull_delay_ms=0, announces_changes=False, announces_unknown_topic=False)
