@@ -91,6 +91,18 @@ def at_the_slave(*suggestions: int, **other: Any) -> Change:
     return changed
 
 
+def stays_at_the_slave(*seconds: int) -> Change:
+    def changed(group: Group) -> None:
+        for second in seconds:
+            of(group, second).update({"node": SLAVE, "connection": 5})
+
+    return changed
+
+
+MASTER_WAS_KILLED = {
+    "faults": [fault_row(A, 1_000, 1_000, is_kill=True)],
+    "settings": {"poll_name_server_interval_ms": 1_000},
+}
 MASTER_WAS_PAUSED = {"faults": [fault_row(A, 1_000, 1_000)]}
 
 PAIRS = [
@@ -112,6 +124,8 @@ PAIRS = [
     ("too-soon", fails(1, 1_000), fails(1, 20), {}),
     ("too-soon", fails(None, 1_000), fails(None, 400), {}),
     ("too-soon", fails(215, 25), fails(215, 1), {}),
+    ("too-soon", nothing, change(6, in_ns=ns(5_003)), {"settings": {"pull_interval_ms": 9}}),
+    ("other-broker", stays_at_the_slave(4, 5), stays_at_the_slave(4, 5, 12), MASTER_WAS_KILLED),
 ]
 
 

@@ -2,9 +2,10 @@
 Does the pull loop ask the right broker for the right offset at the right time?
 
 Only the relays before the members see it. A queue has one pull at a time (DefaultMQPushConsumerImpl.pullMessage): the next one follows
-the answer, at the offset that it names, or after the release's delay if there was an error. Two pulls are compared only if they fell
-into the same tenure. Where a fault on the wire has lost an answer, the next pull comes in time. A master is asked unless an answer suggested a slave, or the master was faulty, and a slave is never sent an
-offset to commit.
+the answer, at the offset that it names: after messages when the interval that is set is over, after an error when the release's delay is.
+Two pulls are compared only if they fell into the same tenure. Where a fault on the wire has lost an answer, the next pull comes in time.
+A master is asked unless an answer suggested a slave, or the master was faulty and the client has not polled its route since, and a slave
+is never sent an offset to commit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Tenure
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.tables.fault import FaultRecord, RequestKind
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord, RequestKind
 from rocketdiff.core.tables.signatures import (
     COMMITS_AT_A_SLAVE,
     PULLED_FROM_ANOTHER,
@@ -35,8 +36,8 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.tables.topology import master_of
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
-from rocketdiff.oracle.consumer.reach import closes_connections, is_down, over_ns
-from rocketdiff.oracle.consumer.windows import MARGIN_NS, PULL_TIMEOUT_NS, PULL_TIMEOUT_SCAN_NS, Windows
+from rocketdiff.oracle.consumer.reach import closes_connections, is_down, is_of_name_server, over_ns
+from rocketdiff.oracle.consumer.windows import MARGIN_NS, PULL_TIMEOUT_NS, PULL_TIMEOUT_SCAN_NS, REGISTERS_NS, Windows
 
 NAME = "pulling"
 
@@ -87,7 +88,7 @@ def _differences(
     tenures = [each for each in group.tenures_of(own[0].queue) if each.member == own[0].member]
     suggested: int | None = None
     for pull in own:
-        yield from _place(story, pull, suggested)
+        yield from _place(story, pull, suggested, windows)
         if _is_known(group, pull.member) and not any(_covers(tenure, pull.in_ns, OWNED_NS) for tenure in tenures):
             yield (
                 PULLED_NOT_OWNED,
@@ -96,25 +97,26 @@ def _differences(
                 f"a pull from offset {pull.offset}",
             )
         suggested = pull.suggested if pull.suggested is not None else suggested
+    interval_ns = int(group.settings.get("pull_interval_ms", 0)) * NS_PER_MS
     stops = [pause for life in group.lives if life.member == own[0].member for pause in life.pauses]
     for tenure in tenures:
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
             # A process that was stopped may count an answer that has come as too late.
             if not any(pause.meets(before.in_ns, after.in_ns) for pause in stops):
-                yield from _order(before, after, windows, _failed_ns(story, before))
+                yield from _order(before, after, windows, _failed_ns(story, before), interval_ns)
         if not group.is_orderly and not stops:  # in order, a queue without its lock is not pulled
             yield from _late(story, group, tenure, within, windows)
 
 
-def _place(story: CaseStory, pull: WirePull, suggested: int | None) -> Iterator[Found]:
+def _place(story: CaseStory, pull: WirePull, suggested: int | None, windows: Sequence[Windows]) -> Iterator[Found]:
     if master_of(pull.node) != pull.queue.broker:
         yield PULLED_FROM_ANOTHER, pull, f"a pull of {pull.queue} at its broker", f"one at {pull.node}"
     if not pull.is_at_a_slave:
         return
-    if not suggested and not _was_faulty(story, pull):
+    if not suggested and not _may_lack_its_master(story, pull, windows):
         words = "suggested the master" if suggested == 0 else "suggested none"
-        expected = f"a pull of {pull.queue} at the master, which was never faulty"
+        expected = f"a pull of {pull.queue} at the master, which is there"
         yield PULLED_FROM_ANOTHER, pull, expected, f"one at {pull.node}, though the answer before {words}"
     if pull.commit is not None:
         yield COMMITS_AT_A_SLAVE, pull, f"no offset to commit in a pull at {pull.node}", f"{pull.commit}"
@@ -129,8 +131,14 @@ def _failed_ns(story: CaseStory, pull: WirePull) -> int:
     return min((at_ns for at_ns in faults if pull.in_ns <= at_ns <= over_ns), default=over_ns)
 
 
-def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed_ns: int) -> Iterator[Found]:
-    """Compare a pull with the next one of the same tenure. failed_ns: from which its delay counts."""
+def _order(
+    before: WirePull, after: WirePull, windows: Sequence[Windows], failed_ns: int, interval_ns: int
+) -> Iterator[Found]:
+    """
+    Compare a pull with the next one of the same tenure.
+
+    failed_ns: from which its delay counts. interval_ns: what the members are set to wait after messages.
+    """
     over_ns, apart_ns = before.over_ns, after.in_ns - before.in_ns
     is_under_way = apart_ns < GIVEN_UP_NS if over_ns is None else after.in_ns < min(over_ns, before.in_ns + GIVEN_UP_NS)
     if is_under_way:
@@ -143,9 +151,9 @@ def _order(before: WirePull, after: WirePull, windows: Sequence[Windows], failed
     if after.offset not in _next_offsets(before):
         told = before.next_offset if before.code in WITH_OFFSET else before.offset
         yield PULLED_OTHER_OFFSET, after, f"a pull of {after.queue} from offset {told}", f"one from {after.offset}"
-    least_ns = _least_delay_ns(before, windows)
+    least_ns = _least_delay_ns(before, windows, interval_ns)
     if least_ns and after.in_ns - failed_ns < least_ns:
-        cause = "no answer" if before.code is None else f"code {before.code}"
+        cause = f"code {before.code}" if before.code else "no answer" if before.code is None else "messages"
         yield (
             PULLED_TOO_SOON,
             after,
@@ -192,8 +200,10 @@ def _next_offsets(before: WirePull) -> set[int | None]:
     return {before.next_offset, before.offset} if is_late or is_lost else {before.next_offset}
 
 
-def _least_delay_ns(before: WirePull, windows: Sequence[Windows]) -> int:
-    """Half of the release's delay after an error; a pull that timed out has already waited."""
+def _least_delay_ns(before: WirePull, windows: Sequence[Windows], interval_ns: int) -> int:
+    """Half of the pull interval after messages, else of the release's delay after an error; a pull that timed out has already waited."""
+    if before.code in WITH_OFFSET and before.count:
+        return interval_ns // 2
     if before.code in WITH_OFFSET or (before.over_ns or 0) - before.in_ns >= min(GIVEN_UP_NS, PULL_TIMEOUT_NS):
         return 0
     return min(each.after_failed_pull(before.code) for each in windows) // 2
@@ -210,8 +220,15 @@ def _is_known(group: GroupStory, member: int) -> bool:
     return any(tenure.member == member for tenure in group.tenures) and not any(life.is_cut_off for life in lives)
 
 
-def _was_faulty(story: CaseStory, pull: WirePull) -> bool:
-    return any(fault.node == pull.queue.broker and fault.inject_ns <= pull.in_ns for fault in story.trace.faults)
+def _may_lack_its_master(story: CaseStory, pull: WirePull, windows: Sequence[Windows]) -> bool:
+    """True if the client's route may be without the master: it was faulty, and the client has not polled the route since."""
+    polled_ns = max(each.route_poll_ns for each in windows) + MARGIN_NS
+    for fault in story.trace.faults:
+        if fault.node == pull.queue.broker and fault.inject_ns <= pull.in_ns:
+            registers_ns = 0 if fault.kind is FaultKind.KILL else REGISTERS_NS
+            if fault.healed_ns is None or pull.in_ns <= fault.healed_ns + registers_ns + polled_ns:
+                return True
+    return any(is_of_name_server(fault) for fault in story.trace.faults)
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
