@@ -61,7 +61,7 @@ def script_of(scenario: Scenario) -> Script | None:
         return None
     brokers = TOPOLOGIES[scenario.topology].broker_names
     if not faults:
-        brokers = tuple(f"broker-{'abcdefghij'[place]}" for place in range(len(brokers) * scenario.queues_per_broker))
+        brokers = tuple(f"broker-{place:02}" for place in range(len(brokers) * scenario.queues_per_broker))
     script = Script(
         brokers=brokers,
         count=scenario.sends,
@@ -72,6 +72,7 @@ def script_of(scenario: Scenario) -> Script | None:
         drain_ms=28_000,
         threshold=int(plan.settings.get("pull_threshold_for_queue", 1_000)),
         batch=int(plan.settings.get("pull_batch_size", 32)),
+        heartbeat_ms=int(plan.settings.get("heartbeat_broker_interval_ms", 30_000)),
     )
     return _with_listener(script, plan)
 
@@ -142,7 +143,16 @@ def occasions(spoilt: Group, faithful: Group) -> int:
 
 
 def _tables(group: Group) -> tuple[list[dict[str, object]], ...]:
-    return group.calls, group.deliveries, group.offsets, group.owned, group.allocations, group.committed, group.returned
+    return (
+        group.calls,
+        group.deliveries,
+        group.offsets,
+        group.owned,
+        group.allocations,
+        group.committed,
+        group.returned,
+        group.members,
+    )
 
 
 def _differing(own: list[dict[str, object]], other: list[dict[str, object]]) -> int:

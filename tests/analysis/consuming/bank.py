@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
+from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.shares import Place, Topic
 from tests.analysis.consuming.group_story import Row, returned_properties_of
 from tests.analysis.consuming.simulated_group import (
@@ -51,6 +52,7 @@ COMING_AND_GOING = Script(
     lives=(Life(0), *(Life(n, 16_000 * n - 10_000, 16_000 * n - 2_000) for n in (1, 2, 3))),
     fails_every=1_000,
 )
+COMING_AND_GOING_SOON_SERVED = replace(COMING_AND_GOING, heartbeat_ms=2_000)
 MANY_CHANGES = replace(
     COMING_AND_GOING,
     count=1_060,
@@ -734,6 +736,73 @@ class GoesBackToALostCommit(SimulatedGroup):
         return 3 if is_late and work.of == ("fed", "broker-b") else work.remembered
 
 
+class CommitsLateAtGivingUp(SimulatedGroup):
+    """Commits a queue three seconds after it gave it up, when the next member has begun."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned.pop(of)
+        work.is_dropped = True
+        self.after(3_000, partial(self.commit, member, work))
+        self.show_owned(member)
+
+
+class CommitsOnceMore(SimulatedGroup):
+    """Commits a queue when it gives it up, and with its next period again."""
+
+    def give_up(self, member: Member, of: Queue) -> None:
+        work = member.owned[of]
+        super().give_up(member, of)
+        self.after(4_000, partial(self.commit, member, work))
+
+
+class CommitsTheHighest(SimulatedGroup):
+    """Remembers the offset behind the message that it has finished last, whatever is below."""
+
+    def finish(self, member: Member, work: Working, offset: int) -> None:
+        super().finish(member, work, offset)
+        work.remembered = max(offset + 1, work.remembered or 0)
+        self._offset(member, "update", work.of, offset + 1)
+
+
+class RestsWhenMembersChange(SimulatedGroup):
+    """Stops all its pulls for nine seconds when it sees another list of members, also those of queues that it keeps."""
+
+    def __init__(self, script: Script, arm: int = 0) -> None:
+        super().__init__(script, arm)
+        self._known: dict[int, list[str]] = {}
+        self._rests_until_ms: dict[int, float] = {}
+
+    def ids_of(self, member: Member, asked: str) -> list[str]:
+        ids = sorted(super().ids_of(member, asked))
+        if ids != self._known.setdefault(member.number, ids):
+            self._known[member.number], self._rests_until_ms[member.number] = ids, self.now + 9_000
+        return ids
+
+    def pull(self, member: Member, work: Working) -> None:
+        until_ms = self._rests_until_ms.get(member.number, self.now)
+        if self.now < until_ms:
+            self.at(until_ms, partial(super().pull, member, work))
+        else:
+            super().pull(member, work)
+
+
+class PollsItsRetryTopic(SimulatedGroup):
+    """Is not notified of retries: the look that the broker takes every five seconds answers its pulls."""
+
+    def wakes_ms(self, of: Queue) -> float:
+        return self.random.uniform(0, HOLD_MS) if of[0] == "retry" else 0
+
+
+class LeavesSlowly(SimulatedGroup):
+    """Gives everything up at once when it leaves, and returns nine seconds later."""
+
+    def leave(self, member: Member) -> None:
+        was_there = member.is_there
+        super().leave(member)
+        if was_there:
+            self._row_of(member)["leave_end_ns"] += 9 * NS_PER_S
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -831,4 +900,10 @@ BANK = (
     Defect(HandsALostOneBackAgainAndAgain, HAND_BACKS_SWALLOWED, "retries.too-many"),
     Defect(CommitsNothingMore, COMMITS_SWALLOWED, "offsets.not-committed"),
     Defect(GoesBackToALostCommit, COMMITS_SWALLOWED, "offsets.not-committed"),
+    Defect(CommitsLateAtGivingUp, TWO_MEMBERS, "offsets.not-committed"),
+    Defect(CommitsOnceMore, TWO_MEMBERS, "offsets.committed-by-another"),
+    Defect(CommitsTheHighest, ONE_SLOW_MESSAGE, "offsets.unfinished-committed"),
+    Defect(RestsWhenMembersChange, COMING_AND_GOING_SOON_SERVED, "consumption.kept-queue-waits"),
+    Defect(PollsItsRetryTopic, CALM, "retries.later"),
+    Defect(LeavesSlowly, MEMBER_LEFT, "consumption.leaves-later"),
 )

@@ -88,7 +88,8 @@ class Script:
     What happens in both arms. A message a broker in turn, every ``every_ms``; each ``fails_every``-th fails ``tries`` times.
 
     stall_ms: longest time for which a thread of a client waits for a core. threshold, span: of unfinished messages of a queue, with
-    which a member pulls no more; batch: messages of a pull. slow_every: each such message takes two seconds.
+    which a member pulls no more; batch: messages of a pull. slow_every: each such message takes two seconds. heartbeat_ms: period that the
+    members are set to.
     """
 
     seed: int = 1
@@ -109,6 +110,7 @@ class Script:
     span: int = 2_000
     batch: int = 32
     slow_every: int = NEVER
+    heartbeat_ms: int = 30_000
 
     @property
     def fed_until_ms(self) -> int:
@@ -940,6 +942,7 @@ def simulated(
             "pull_threshold_for_queue": script.threshold,
             "consume_concurrently_max_span": script.span,
             "pull_batch_size": script.batch,
+            "heartbeat_broker_interval_ms": script.heartbeat_ms,
         },
         stall_ms=script.stall_ms,
         checks=(*CHECKS, "pulling", "flow-control", "promptness"),
@@ -988,6 +991,7 @@ def drawn_script(seed: int) -> Script:
         work_ms=random.choice((5, 50, 1_500)),
         stall_ms=random.choice((10, 100, 900)),
         drain_ms=random.choice((6_000, 14_000, 25_000)),
+        heartbeat_ms=Random(f"{seed} heartbeats").choice((2_000, 30_000)),
     )
 
 

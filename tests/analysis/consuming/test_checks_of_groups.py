@@ -410,6 +410,23 @@ def test_a_start_that_was_repeated_is_not_a_member_that_never_joins() -> None:
     assert not candidate(joins_again).signatures()
 
 
+@pytest.mark.parametrize(("most", "verdict"), [(2, RunVerdict.CONFORMS), (1, RunVerdict.DIVERGES)])
+def test_a_call_has_no_more_messages_than_are_set(most: int, verdict: RunVerdict) -> None:
+    """Both groups are given two messages of one queue in one call."""
+
+    def two_in_a_call(group: Group) -> None:
+        group.drop(5)
+        (call,) = group.calls_of(3)
+        (row,) = [each for each in group.deliveries if each["send"] == 3]
+        group.deliveries.append(row | shown_of(5) | {"place": 1, "send": 5, "queue_offset": 2})
+        call["messages"] = 2
+
+    story = candidate(two_in_a_call, settings={"consume_message_batch_max_size": most}, checks=("delivered",))
+    judged = story.judge()
+    assert judged.judgement.verdict is verdict
+    assert {each.signature for each in judged.document.clusters} <= {"consumption.batch-too-large"}
+
+
 def test_leaves_that_fail_alike_in_both_groups_are_no_difference() -> None:
     """A client against itself conforms, even one that dies."""
     story = candidate(dies_when_it_leaves)

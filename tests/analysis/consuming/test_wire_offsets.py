@@ -13,7 +13,7 @@ from tests.analysis.consuming.simulated_group import Script, simulated
 
 Play = Callable[..., Story]
 
-REMEMBERED_ONLY = {"GivesUpWithoutACommit", "LeavesWithoutACommit", "RemembersEarly"}
+REMEMBERED_ONLY = {"CommitsLateAtGivingUp", "GivesUpWithoutACommit", "LeavesWithoutACommit", "RemembersEarly"}
 """Defects that only the client's own memory shows: it is not on the wire."""
 
 ONE_EACH = {

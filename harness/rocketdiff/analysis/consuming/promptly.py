@@ -2,13 +2,14 @@
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 
-from rocketdiff.analysis.consuming.membership import windows_of
-from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
+from rocketdiff.analysis.consuming.membership import Membership, windows_of
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Tenure
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.consumer.reach import is_felt
-from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
+from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS, NEVER_NS
 
 THREADS = 20
 """Least number of threads that call the listener (consumeThreadMin), in every release."""
@@ -22,6 +23,7 @@ class Promptly:
         windows = windows_of(story, group)
         self.first_delivery_ns = windows.first_delivery()
         self._served_ns = windows.heartbeat_ns + windows.pull_failure_ns
+        self._begun_ns = windows.first_message(is_refused=True) + MARGIN_NS
         self._group = group
         self.threads = (
             1 if group.polls else int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
@@ -64,6 +66,22 @@ class Promptly:
             return False
         return self.calls_at(delivery.member, latest_ns) < self.threads
 
+    def kept_ns(self, delivery: Delivery, due_ns: int, membership: Membership) -> int | None:
+        """
+        Return how long a message may wait in a queue that its member keeps, whoever comes or goes; None if that is open.
+
+        A round that changes a member's share may have its pulls refused until the next heartbeat, and those of its other queues too.
+        """
+        tenure = self._group.tenure_at(delivery)
+        life = None if tenure is None else self._group.life_of(tenure)
+        if tenure is None or life is None or tenure.is_repaired or tenure.begin_ns + self._begun_ns > due_ns:
+            return None
+        allowed_ns = max(HOLD_NS, self._served_ns) + self.pull_interval_ns + membership.busy_ns
+        until_ns = due_ns + allowed_ns
+        if self._is_disturbed(due_ns, until_ns) or membership.is_frozen(life, due_ns, until_ns):
+            return None
+        return allowed_ns if self.calls_at(delivery.member, until_ns) < self.threads else None
+
     def calls_at(self, member: int, at_ns: int) -> int:
         """Return how many calls of a member's listener are under way."""
         return bisect_right(self._starts.get(member, []), at_ns) - bisect_right(self._ends.get(member, []), at_ns)
@@ -72,3 +90,15 @@ class Promptly:
         return any(
             since_ns <= to_ns and (until_ns is None or from_ns <= until_ns) for since_ns, until_ns in self._disturbed
         )
+
+
+def awaited(story: CaseStory, group: GroupStory, tenure: Tenure) -> Iterator[tuple[Delivery, int]]:
+    """Yield the first delivery of each offset of a tenure, and when it was stored and all before it were finished."""
+    free_ns, seen = 0, set[int]()
+    for each in sorted(group.deliveries_in(tenure), key=lambda each: (each.queue_offset, each.start_ns)):
+        stored_ns = None if each.send is None else story.stored_ns.get(each.send)
+        if stored_ns is not None and each.queue_offset not in seen:
+            yield each, max(stored_ns, free_ns)
+        seen.add(each.queue_offset)
+        held_ns = group.suspended_ms(each) * NS_PER_MS if group.holds_up(each) else 0
+        free_ns = max(free_ns, NEVER_NS if each.end_ns is None else each.end_ns + held_ns)

@@ -113,5 +113,6 @@ BY_SIGNATURE: Mapping[str, Effect] = {
     "flow-control.exceeded": Effect.COSTLY,
     "consumption.resumes-sooner": Effect.EARLY,
     "consumption.leave-fails": Effect.FAILED,
+    "consumption.batch-too-large": Effect.CHANGED,
 }
 """Signatures whose effect is not their check's."""

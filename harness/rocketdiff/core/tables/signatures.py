@@ -459,6 +459,12 @@ RETRY_OTHER_TIMES = Signature(
     "retries.other-times", "retries", "a message that comes back to {subject} shows another number of earlier failures"
 )
 RETRY_LATE = Signature("retries.late", "retries", "a message that failed at {subject} comes back long after its delay")
+RETRIES_LATER = Signature(
+    "retries.later",
+    "retries",
+    "messages that failed at {subject} come back later after their delays than {baseline}'s",
+    by_comparison=True,
+)
 RETRY_NOT_DEAD = Signature(
     "retries.not-dead", "retries", "a message that failed at {subject} as often as it may is not among the dead letters"
 )
@@ -489,6 +495,22 @@ LEAVE_FAILS = Signature(
     "consumption",
     "a member of {subject} dies, or throws, when its consumer is shut down",
     place="ERROR",
+)
+BATCH_TOO_LARGE = Signature(
+    "consumption.batch-too-large",
+    "consumption",
+    "{subject} hands more messages to one call of the listener than it is set to",
+)
+KEPT_QUEUE_WAITS = Signature(
+    "consumption.kept-queue-waits",
+    "consumption",
+    "messages of a queue that a member of {subject} keeps wait for seconds, though nothing is wrong",
+)
+LEAVES_LATER = Signature(
+    "consumption.leaves-later",
+    "consumption",
+    "{subject} takes seconds longer than {baseline} to shut down a member",
+    by_comparison=True,
 )
 NEVER_SETTLED = Signature(
     "allocation.never-settled", "protocol", "the queues of {subject}'s group never settle, while {baseline}'s do"

@@ -4,7 +4,9 @@ Does the candidate do to its user what the baseline does: do its members join an
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
 SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains
-does not count (``starvation``). The unit of the test is the second, in both directions, as in a paired comparison of two clients (McNemar). Eleven slow seconds accuse at the least.
+does not count (``starvation``). A message of a queue that its member keeps waits for no change of members, and a leave in calm for no
+answer but one: far longer is a difference by itself. The unit of the test is the second, in both directions, as in a paired comparison
+of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
@@ -16,14 +18,26 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import ALPHA, CALM, PAUSED, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.membership import Membership
+from rocketdiff.analysis.consuming.promptly import Promptly, awaited
 from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
 from rocketdiff.analysis.consuming.starvation import Starvation
-from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Life, QueueOf
+from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
-from rocketdiff.core.tables.signatures import LATER_IN_CALM, LEAVE_FAILS, NEVER_JOINED, RESUMES_LATER, RESUMES_SOONER
+from rocketdiff.core.tables.signatures import (
+    BATCH_TOO_LARGE,
+    KEPT_QUEUE_WAITS,
+    LATER_IN_CALM,
+    LEAVE_FAILS,
+    LEAVES_LATER,
+    NEVER_JOINED,
+    RESUMES_LATER,
+    RESUMES_SOONER,
+)
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
+from rocketdiff.oracle.consumer.reach import over_ns
+from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
 from rocketdiff.statistics.significance import exact_mcnemar
 
 NAME = "consumption"
@@ -35,6 +49,9 @@ A_BIT_MS, NEARLY_ALWAYS = 50.0, 0.75
 By how much more, and in which part of the seconds at least. A cold JVM on a busy machine is late by a second for the first ten; of some
 150 real pairs of faithful groups, at loads up to 20, none was late by the smaller amount in more than half of the seconds.
 """
+
+LONGER_NS = 4 * NS_PER_S
+"""One request of a leave may get no answer: 3 s to unregister, 1 s to unlock. A leave in calm was seen to take 3.1 s, others 0.1 s."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
@@ -54,10 +71,28 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 observed=life.error,
                 place=life.error,
             )
+        _observe_batches(facts, group)
     _observe_leaves(story, facts)
     memberships = {arm: Membership(story, group) for arm, group in story.groups.items()}
+    _observe_long_leaves(story, facts, memberships)
+    _observe_stops(story, facts, memberships)
     _observe_lateness(story, facts, memberships)
     _observe_returns(story, facts, memberships)
+
+
+def _observe_batches(facts: GroupFacts, group: GroupStory) -> None:
+    """Note the first call with more messages than the members are set to, if they are."""
+    most = int(group.settings.get("consume_message_batch_max_size", 0))
+    if not most:
+        return
+    calls: defaultdict[tuple[int, int], list[Delivery]] = defaultdict(list)
+    for each in group.deliveries:
+        calls[each.member, each.call].append(each)
+    large = next((own for own in calls.values() if len(own) > most), None)
+    if large is not None:
+        facts.differ_at(
+            BATCH_TOO_LARGE, group, large[0], f"at most {most} messages in a call of the listener", f"{len(large)}"
+        )
 
 
 def _observe_leaves(story: CaseStory, facts: GroupFacts) -> None:
@@ -82,6 +117,65 @@ def _observe_leaves(story: CaseStory, facts: GroupFacts) -> None:
                     observed=f"the process ended with {error}" if life.ended == "died" else f"{error}",
                     place=error or "",
                 )
+
+
+def _observe_long_leaves(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
+    """Note the longest leave of a group where nothing was wrong, if it took far longer than every one of the other group's."""
+    took = {
+        arm: {life: took_ns for life in group.lives if (took_ns := _leave_ns(story, life)) is not None}
+        for arm, group in story.groups.items()
+    }
+    for arm, other in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
+        if not took[arm] or not took[other]:
+            continue
+        life, other_ns = max(took[arm], key=lambda each: took[arm][each]), max(took[other].values())
+        if took[arm][life] > other_ns + LONGER_NS + memberships[arm].busy_ns:
+            facts.differ(
+                LEAVES_LATER,
+                story.groups[arm],
+                at_ns=life.leave_ns or 0,
+                member=life.member,
+                expected=f"member {life.member} to have left after {other_ns / NS_PER_S:.1f} s, the other group's longest",
+                observed=f"{took[arm][life] / NS_PER_S:.1f} s",
+            )
+
+
+def _observe_stops(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
+    """Note the first message that waits far too long in a queue that its member keeps, also while others come and go."""
+    for arm, group in story.groups.items():
+        promptly, starvation = Promptly(story, group), Starvation(story, group)
+        for tenure in group.tenures:
+            if tenure.queue.kind is not TopicKind.FED:
+                continue
+            for each, due_ns in awaited(story, group, tenure):
+                if each.start_ns - due_ns <= HOLD_NS:
+                    continue
+                allowed_ns = promptly.kept_ns(each, due_ns, memberships[arm])
+                waited_ns = each.start_ns - due_ns - starvation.explains_ns(due_ns, each.start_ns)
+                if allowed_ns is not None and waited_ns > allowed_ns:
+                    facts.differ_at(
+                        KEPT_QUEUE_WAITS,
+                        group,
+                        each,
+                        f"message {each.send} within {allowed_ns / NS_PER_S:.1f} s, since all before it were finished and member "
+                        f"{each.member} keeps {tenure.queue}",
+                        f"{(each.start_ns - due_ns) / NS_PER_S:.1f} s",
+                        at_ns=due_ns,
+                    )
+                    break
+
+
+def _leave_ns(story: CaseStory, life: Life) -> int | None:
+    """Return how long a leave took; None if there was none, or beside a fault, or a pause of the process."""
+    if life.leave_ns is None or life.left_ns is None or life.leave_error is not None:
+        return None
+    faults = [(fault.inject_ns, over_ns(fault)) for fault in story.trace.faults]
+    pauses = [(pause.from_ns, pause.until_ns) for pause in life.pauses]
+    near = any(
+        since_ns <= life.left_ns and (until_ns is None or life.leave_ns <= until_ns + MARGIN_NS)
+        for since_ns, until_ns in faults + pauses
+    )
+    return None if near else life.left_ns - life.leave_ns
 
 
 def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:

@@ -7,24 +7,29 @@ is delivered, at the latest after its delay, a tenth of a second of the broker's
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks import retry_properties
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.failures import DEAD, RETRY, WAITING, Failures, copies_by_send
-from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.group_facts import ALPHA, GroupFacts
+from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
+from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf, ReturnedCopy
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.sends.message import DELAY_S, delay_s
 from rocketdiff.core.tables.signatures import (
     DEAD_TOO_EARLY,
     DEAD_TOO_LATE,
+    RETRIES_LATER,
     RETRY_AT_ANOTHER_BROKER,
     RETRY_EARLY,
     RETRY_LATE,
@@ -37,19 +42,28 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, may_be_refused, settled
+from rocketdiff.statistics.significance import exact_mcnemar
 
 NAME = "retries"
 
 EARLY_NS = 100_000_000
 """A broker looks for due messages ten times a second."""
 
+LATER_MS = 500.0
+"""More than both groups' brokers, whose looks are 100 ms apart, and two pulls that wait for a core."""
+
+APART_NS = 2 * NS_PER_S
+"""From a retry to the next disturbance."""
+
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
-    for group in story.groups.values():
+    late: dict[Arm, dict[int, float]] = {arm: {} for arm in story.groups}
+    for arm, group in story.groups.items():
         if group.is_orderly:  # its messages stay in their queue
             continue
         copies, known, promptly = copies_by_send(group), Failures(story, group), Promptly(story, group)
+        lateness = _Lateness(story, group, promptly, late[arm])
         refused: list[_Different] = []
         judged = 0
         for send, deliveries in group.by_send.items():
@@ -60,6 +74,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             own = copies.get(send, ())
             if any(copy.place != RETRY and known.may_be_unseen(copy) for copy in own):
                 continue
+            different = None
             if group.returned is not None and (different := _different(group, failed, failures, own, known.most)):
                 sent = [replace(failure, is_certain=False) for failure in failures]
                 is_counted = len(_made(own, failures)) == len(failures)
@@ -68,11 +83,58 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                     continue
                 different.note(facts, group)
             if all(failure.is_certain for failure in failures):
-                _observe_deliveries(facts, group, deliveries, failed, promptly)
+                timed = lateness if different is None else None
+                _observe_deliveries(facts, group, deliveries, failed, promptly, timed)
         if not may_be_refused(len(refused), judged):
             for each in refused:
                 each.note(facts, group)
         _observe_undelivered(story, facts, group)
+    _compare(story, facts, late)
+
+
+class _Lateness:
+    """
+    How late the retries of one group are in calm, by the second in which their messages were stored.
+
+    late_ms: where the longest of each second is kept. What a pull interval, a starved process or busy threads explain is left out.
+    """
+
+    def __init__(self, story: CaseStory, group: GroupStory, promptly: Promptly, late_ms: dict[int, float]) -> None:
+        self._stored_ns, self._promptly, self._late_ms = story.stored_ns, promptly, late_ms
+        self._starvation = Starvation(story, group)
+        self._disturbed = [*Membership(story, group).moving(0)]
+        self._disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
+
+    def take(self, copy: Delivery, due_ns: int) -> None:
+        """Note a retry that was due at an instant."""
+        stored_ns = None if copy.send is None else self._stored_ns.get(copy.send)
+        if stored_ns is None or self._promptly.calls_at(copy.member, due_ns) >= self._promptly.threads:
+            return
+        if any(
+            since_ns - APART_NS <= copy.start_ns and stored_ns <= until_ns for since_ns, until_ns in self._disturbed
+        ):
+            return
+        explained_ns = self._promptly.pull_interval_ns + self._starvation.explains_ns(due_ns, copy.start_ns)
+        late_ms, second = (copy.start_ns - due_ns - explained_ns) / NS_PER_MS, stored_ns // NS_PER_S
+        self._late_ms[second] = max(late_ms, self._late_ms.get(second, 0.0))
+
+
+def _compare(story: CaseStory, facts: GroupFacts, late_ms: Mapping[Arm, Mapping[int, float]]) -> None:
+    """Note a group whose retries are late in many seconds in which the other's are not (McNemar)."""
+    both = sorted(late_ms[Arm.CANDIDATE].keys() & late_ms[Arm.BASELINE].keys())
+    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
+        own = [each for each in both if late_ms[arm][each] > late_ms[other][each] + LATER_MS]
+        against = sum(late_ms[other][each] > late_ms[arm][each] + LATER_MS for each in both)
+        if len(own) > against and exact_mcnemar(len(own), against) < ALPHA:
+            facts.differ(
+                RETRIES_LATER,
+                story.groups[arm],
+                at_ns=own[0] * NS_PER_S,
+                expected=f"failed messages back as soon after their delays as the other group's: {late_ms[other][own[0]]:.0f} ms",
+                observed=(
+                    f"{late_ms[arm][own[0]]:.0f} ms; over {LATER_MS:.0f} ms later in {len(own)} of {len(both)} seconds, sooner in {against}"
+                ),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +221,7 @@ def _observe_deliveries(
     deliveries: Sequence[Delivery],
     failed: Sequence[Delivery],
     promptly: Promptly,
+    lateness: _Lateness | None,
 ) -> None:
     """
     Find for each copy that was delivered a failure with one less counted, and the time between them.
@@ -187,18 +250,27 @@ def _observe_deliveries(
             expected, observed = f"{counted} failures counted", f"{copy.times}"
             _note(facts, group, RETRY_OTHER_TIMES, copy, expected=expected, observed=observed)
             return
-        if _is_out_of_time(facts, group, causes[place], copy, promptly):
+        if _is_out_of_time(facts, group, causes[place], copy, promptly, lateness):
             return
 
 
-def _is_out_of_time(facts: GroupFacts, group: GroupStory, cause: Delivery, copy: Delivery, promptly: Promptly) -> bool:
-    """Note a copy that comes before its delay, or long after it."""
+def _is_out_of_time(
+    facts: GroupFacts,
+    group: GroupStory,
+    cause: Delivery,
+    copy: Delivery,
+    promptly: Promptly,
+    lateness: _Lateness | None,
+) -> bool:
+    """Note a copy that comes before its delay, or long after it; else how late it is."""
     level = Failure(cause.times, cause.queue.broker, cause.delay_level).level
     if level < 0 or cause.end_ns is None:
         return False
     due_ns = cause.end_ns + delay_s(level) * NS_PER_S
     is_early = copy.start_ns < due_ns - EARLY_NS
     if not is_early and not promptly.is_late(copy, due_ns + EARLY_NS):
+        if lateness is not None:
+            lateness.take(copy, due_ns)
         return False
     expected = f"a delay of {delay_s(level)} s (level {level})"
     observed = f"{(copy.start_ns - cause.end_ns) / NS_PER_MS:.0f} ms after the call ended"
