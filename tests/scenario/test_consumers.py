@@ -263,6 +263,14 @@ LITE_PULL = LITE_PULL.replace("later, delay_level: 1", "success").replace(
         pytest.param("[delivered, offsets]", "[pulling]", "delivered, redelivery, offsets", id="another check"),
         pytest.param("kind: pause", "kind: wire-reset, frames: requests, of: pull", "wire", id="on the wire"),
         pytest.param("members: 2", "members: 2\n  work_ms: 5", None, id="a poller that works"),
+        pytest.param("members: 2", "members: 2\n  commits: sync", None, id="a poller that commits"),
+        pytest.param("lite-pull", "concurrent\n  commits: sync", "a setting of", id="a listener that commits"),
+        pytest.param(
+            "poll_timeout_ms: 500}",
+            "auto_commit_interval_ms: 2000}\n  commits: sync",
+            "commits: auto",
+            id="two that commit",
+        ),
     ],
 )
 def test_a_group_that_polls_has_settings_of_its_own(stated: str, instead: str, expected: str | None) -> None:

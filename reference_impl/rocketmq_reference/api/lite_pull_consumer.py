@@ -111,6 +111,11 @@ class LitePullConsumer:
         batch = parts.client.host.run(parts.pulling.poll(wait_ms))
         return None if batch is None else (batch.of, as_sent(batch.messages))
 
+    def commit_sync(self) -> None:
+        """Remember what polls have handed out, for the next time that offsets are sent; nothing is sent before it returns."""
+        parts = self.parts
+        parts.client.host.run(parts.pulling.commit())
+
     def shutdown(self) -> None:
         """Leave the group once: send what was committed, unregister, close all connections. What was polled since is consumed again."""
         if self._has_left:

@@ -64,9 +64,13 @@ class PolledStory(Story):
     candidate: Group = field(default_factory=polled)
     checks: tuple[str, ...] = ("delivered", "redelivery", "offsets", "allocation", "promptness")
     polls: bool = True
+    commits_itself: bool = False
 
     def entry(self) -> CaseEntry:
-        groups = {arm: GroupEntry(f"group-{arm}", 1, self.settings, polls=self.polls) for arm in Arm}
+        groups = {
+            arm: GroupEntry(f"group-{arm}", 1, self.settings, polls=self.polls, commits_itself=self.commits_itself)
+            for arm in Arm
+        }
         return replace(super().entry(), groups=groups)
 
 
@@ -106,9 +110,11 @@ def test_messages_of_a_poll_are_consumed(
 
 
 def test_only_polls_may_commit_so_late() -> None:
-    """Polls of ten seconds may leave their last messages to nobody; a push consumer remembers what is finished at once."""
+    """Polls of ten seconds may leave their last messages to nobody; a push consumer remembers at once, and so does a poller that commits."""
     settings: dict[str, int | str] = {"poll_timeout_ms": 10_000, "consume_from_where": "first"}
     story = PolledStory(polls=False, candidate=polled(until_ms=16_000), settings=settings, checks=("offsets",))
     assert story.signatures() == {"offsets.not-at-the-end"}
     story.polls = True
     assert story.signatures() == set()
+    story.commits_itself = True
+    assert story.signatures() == {"offsets.not-at-the-end"}

@@ -87,6 +87,18 @@ def test_the_last_polls_are_not_committed(group: Group) -> None:
     assert ("T", 0) not in group.broker.committed
 
 
+def test_the_application_commits_if_polls_do_not(group: Group) -> None:
+    """Without automatic commits a poll commits nothing."""
+    with polling(group, auto_commit=False, auto_commit_interval_ms=0) as consumer:
+        group.broker.put("T", 0, "a")
+        assert bodies(group, consumer, T0) == "a"
+        assert consumer.poll() is None
+        assert updates(group) == []
+        consumer.commit_sync()
+        assert updates(group) == [(T0, 1)]
+    assert group.broker.committed["T", 0] == 1
+
+
 def test_a_waiting_batch_is_dropped_with_its_queue(group: Group) -> None:
     """Another member gets the queue's messages."""
     with polling(group, "4.9.8") as consumer:

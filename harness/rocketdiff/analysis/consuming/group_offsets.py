@@ -140,7 +140,7 @@ def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], paus
     if group.holds_up(each):
         return Call(each.queue_offset, None)
     stays = each.has_failed and may_stay(faults, each.end_ns)
-    held_ns = auto_commit_ns(group.settings) if group.polls else 0
+    held_ns = auto_commit_ns(group.settings) if group.polls and not group.commits_itself else 0
     held_ns += sum(
         (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)
         for pause in pauses

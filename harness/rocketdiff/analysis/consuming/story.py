@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
@@ -244,7 +244,8 @@ class GroupStory:
 
     fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
     asked last without an answer. rounds, listings: by time. silent: members whose work on queues is known from the wire alone: when it
-    ended in the client is not. polls: its members are lite pull consumers, each with one thread that polls.
+    ended in the client is not. polls: its members are lite pull consumers, each with one thread that polls;
+    commits_itself: and commits after its work on each poll.
     """
 
     arm: Arm
@@ -264,6 +265,7 @@ class GroupStory:
     topics: GroupTopics = NO_TOPICS
     silent: frozenset[int] = frozenset()
     polls: bool = False
+    commits_itself: bool = False
 
     @cached_property
     def readers(self) -> tuple["GroupStory", ...]:
@@ -436,8 +438,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     polls = [row for row in answers if row["kind"] == TopicKind.FED or not own.polls]
     members = list(_rows(trace.table(TableName.MEMBERS, arm)))
     wire = list[Mapping[str, Any]](_rows(table) if (table := trace.tables.get((TableName.WIRE, arm))) else ())
-    registered = ids_on_the_wire(wire)
-    lives = tuple(_life(row, registered) for row in members)
+    lives = tuple(map(partial(_life, ids_on_the_wire(wire)), members))
     events: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OFFSETS, arm)))
     owned: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OWNED, arm)))
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
@@ -468,6 +469,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         GroupTopics(own.name, trace.entry.topics.get(arm, "")),
         pulling_members(wire) - owning,
         own.polls,
+        own.commits_itself,
     )
 
 
@@ -641,7 +643,7 @@ def _copy(row: dict[str, Any]) -> ReturnedCopy:
     )
 
 
-def _life(row: dict[str, Any], registered: Mapping[int, Sequence[tuple[int, str]]]) -> Life:
+def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: dict[str, Any]) -> Life:
     """registered: by member, when and with which ids it did so; a client may not report its own."""
     since_ns = row["join_start_ns"]
     own = (one for at_ns, one in registered.get(row["member"], ()) if since_ns is not None and at_ns >= since_ns)

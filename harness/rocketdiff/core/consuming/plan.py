@@ -70,6 +70,17 @@ class Mix(StrEnum):
     ALTERNATE = "alternate"
 
 
+class Commits(StrEnum):
+    """
+    Who commits what lite pull consumers poll.
+
+    AUTO: a later poll, as is the default. SYNC: the application, after its work on each poll (commitSync).
+    """
+
+    AUTO = "auto"
+    SYNC = "sync"
+
+
 class ListenerOutcome(StrEnum):
     """How a call of the listener ends. LATER: of an orderly listener, to suspend the queue; ACK_INDEX: success up to a message."""
 
@@ -149,6 +160,7 @@ class GroupPlan:
     drain_s: float = 20.0
     membership: tuple[MemberEvent, ...] = ()
     mix: Mix = Mix.NONE
+    commits: Commits = Commits.AUTO
 
     @property
     def mixed(self) -> tuple[int, ...]:

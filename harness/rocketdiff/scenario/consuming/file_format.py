@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, MessageModel, Mix
+from rocketdiff.core.consuming.plan import Allocation, Commits, ListenerKind, ListenerOutcome, MessageModel, Mix
 from rocketdiff.core.tables.checks import CheckKind, asked_for
 from rocketdiff.core.tables.consumer_settings import CONSUME_FROM, CONSUMER_PROPERTIES, CONSUMER_SETTINGS
 from rocketdiff.core.tables.roles import ClientRole
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     AllocationName = str
     OutcomeName = str
     MixName = str
+    CommitsName = str
     ModelName = str
     GroupCheckName = str
     GroupDurationCheck = str
@@ -37,6 +38,7 @@ else:  # closed sets from core
     OutcomeName = Literal[tuple(map(str, ListenerOutcome))]
     ModelName = Literal[tuple(map(str, MessageModel))]
     MixName = Literal[tuple(map(str, Mix))]
+    CommitsName = Literal[tuple(map(str, Commits))]
     GroupCheckName = Literal[asked_for(ClientRole.CONSUMER)]
     GroupDurationCheck = Literal[asked_for(ClientRole.CONSUMER, CheckKind.STATISTICAL)]
     SettingsPart = _settings(
@@ -93,6 +95,9 @@ class ConsumersPart(Part):
     mix: Annotated[
         MixName, Field(description="alternate: members 1, 3 and 5 of the candidate's group run the baseline.")
     ] = Mix.NONE.value
+    commits: Annotated[
+        CommitsName, Field(description="sync: the application of a lite pull consumer, after its work on each poll.")
+    ] = Commits.AUTO.value
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rocketdiff.core.consuming.plan import (
     Allocation,
+    Commits,
     GroupPlan,
     ListenerKind,
     ListenerOutcome,
@@ -39,6 +40,7 @@ class GroupWork:
             "rules": len(plan.rules),
         }
         stated = {
+            "commits": plan.commits.value if plan.commits is Commits.SYNC else "",
             "mix": plan.mix.value if plan.mixed else "",
             "membership": list(map(str, plan.membership)),
             "settings": {**plan.settings, **plan.properties},
@@ -72,6 +74,7 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         drain_s=part.drain_s,
         membership=tuple(sorted(map(event_of, part.membership), key=lambda event: event.at_s)),
         mix=Mix(part.mix),
+        commits=Commits(part.commits),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.core.consuming.knowable import Consuming, unanswerable
-from rocketdiff.core.consuming.plan import ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
+from rocketdiff.core.consuming.plan import Commits, ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.checks import CHECKS, asked_for
 from rocketdiff.core.tables.consumer_settings import OF_LITE_PULL as OF_LITE_PULL_SETTINGS
@@ -59,6 +59,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
     for location, expected, seen, hint in (
         *_of_feed(file),
         *_of_lite_pull(file, faults),
+        *_of_commits(file),
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_the_wire(file, faults),
@@ -142,6 +143,19 @@ def _of_lite_pull(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> It
     if wire := [fault for fault in faults if fault.kind in ON_THE_WIRE]:
         hint = "a pull without an answer takes a connection with it, or not: releases differ"
         yield ("faults",), "no fault on the wire for lite-pull", str(wire[0].kind), hint
+
+
+def _of_commits(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Only one commits what polls hand out, and only polls hand out what is not yet committed."""
+    consumers = file.consumers
+    if consumers.commits != Commits.SYNC:
+        return
+    if getattr(consumers.settings, "auto_commit_interval_ms", None) is not None:
+        hint = "the application commits, so that no poll does"
+        yield ("consumers", "settings", "auto_commit_interval_ms"), "commits: auto", consumers.commits, hint
+    if consumers.listener != ListenerKind.LITE_PULL:
+        hint = "other consumers commit by themselves"
+        yield ("consumers", "commits"), "listener: lite-pull for commits: sync", consumers.listener, hint
 
 
 def _retries_s(rule: RulePart) -> int:

@@ -71,11 +71,12 @@ MEMBER_DEFECTS = {
     "hookless-pulls-in-a-loop": "as pulls-in-a-loop, and reports its calls only",
     "honest-poller": "none at all, as a lite pull consumer",
     "commits-before-the-poll": "commits messages before a poll hands them out",
+    "never-commits": "commits nothing that its polls hand out",
     "loses-at-a-rebalance": "commits what waits for a poll when it gives a queue up, and never hands it out",
 }
 """Of toys that consume."""
 
-POLLERS = frozenset({"honest-poller", "commits-before-the-poll", "loses-at-a-rebalance"})
+POLLERS = frozenset({"honest-poller", "commits-before-the-poll", "loses-at-a-rebalance", "never-commits"})
 """Those that poll; the others have a listener."""
 
 HOOKLESS = "hookless-"

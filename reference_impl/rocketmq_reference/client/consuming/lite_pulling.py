@@ -106,6 +106,14 @@ class LitePulling:
         finally:
             self._polling.release()
 
+    def commit(self) -> Body:
+        """Commit for the application (commitSync), not beside a poll."""
+        yield from self._polling.acquire(None)
+        try:
+            self.commit_all()
+        finally:
+            self._polling.release()
+
     def commit_all(self) -> None:
         """Remember what polls have handed out of each queue, for the next commit (commitAll)."""
         for of in in_hash_order(self.assigned):

@@ -11,6 +11,7 @@ from tempfile import gettempdir
 from rocketdiff.core.consuming.plan import (
     STRATEGY_NAMES,
     Allocation,
+    Commits,
     ListenerKind,
     ListenerOutcome,
     ListenerRule,
@@ -86,6 +87,7 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     values |= {} if threads is None else {"consume_thread_nums": threads}
     if setup.listener is ListenerKind.LITE_PULL:
         values.setdefault("pull_batch_size", BATCH_SIZE)
+        values["auto_commit"] = setup.commits is not Commits.SYNC
     values |= {} if where is None else {"consume_from_where": _FROM[str(where)]}
     values |= {"allocation": STRATEGY_NAMES[setup.strategy], "instance_name": setup.instance}
     values |= {"message_model": rules.MessageModel[setup.model.name], "local_offset_store_dir": Path(gettempdir())}
@@ -135,7 +137,7 @@ class ReferenceMember:
     """
     One incarnation: the consumer, its observer and its listener, or the thread that polls.
 
-    Of a lite pull consumer the application ends its last poll and the work on it, then shuts the consumer down; it commits nothing itself.
+    Of a lite pull consumer the application ends its last poll and the work on it, then shuts the consumer down; it commits nothing then.
     """
 
     def __init__(
@@ -231,6 +233,8 @@ class ReferenceMember:
             if polled is not None:
                 of, messages = polled
                 self._work(messages, of)
+                if self._setup.commits is Commits.SYNC:
+                    consumer.commit_sync()
 
     def _work(self, messages: Sequence[StoredMessage], of: TopicQueue) -> CallEnd:
         at_ns = time.monotonic_ns()

@@ -274,11 +274,17 @@ def loses_at_a_rebalance(consumer: LitePullConsumer) -> None:
     parts.rebalancing.give_up = with_what_waits  # type: ignore[method-assign]  # the defect
 
 
+def never_commits(consumer: LitePullConsumer) -> None:
+    """Forget what polls have handed out, whoever asks for a commit."""
+    consumer.parts.pulling.commit_all = lambda: None  # type: ignore[method-assign]  # the defect
+
+
 POLLING_TOYS: Mapping[str, PollDefect] = MappingProxyType(
     {
         "honest-poller": keeps_polling,
         "commits-before-the-poll": commits_before_the_poll,
         "loses-at-a-rebalance": loses_at_a_rebalance,
+        "never-commits": never_commits,
     }
 )
 """By the names of ``subjects.kinds.toy``: lite pull consumers."""

@@ -16,7 +16,7 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange, MessageModel
+from rocketdiff.core.consuming.plan import Commits, GroupPlan, ListenerKind, MemberChange, MessageModel
 from rocketdiff.core.errors import ClusterError, SubjectBroken, TraceError
 from rocketdiff.core.events import OperationsEnded, emit
 from rocketdiff.core.records.consuming import ALLOCATIONS, OFFSETS, OWNED
@@ -125,24 +125,7 @@ class ConsumingRun:
     def prepare(self) -> None:
         """Members and feeder warm up, then the members of both arms join, number by number, and settle."""
         run, names = self._run, self.names
-        plan = self._plan
-        settings, is_orderly = {**plan.settings, **plan.properties}, plan.listener is ListenerKind.ORDERLY
-        is_broadcasting = plan.model is MessageModel.BROADCASTING
-        mixed = {Arm.BASELINE: (), Arm.CANDIDATE: plan.mixed}
-        groups = {
-            arm: GroupEntry(
-                topics.group,
-                plan.processes,
-                settings,
-                is_orderly,
-                plan.membership,
-                mixed[arm],
-                is_broadcasting,
-                plan.polls,
-            )
-            for arm, topics in names.groups.items()
-        }
-        run.directory.form(dict.fromkeys(Arm, names.fed), groups)
+        run.directory.form(dict.fromkeys(Arm, names.fed), self._entries())
         talks = {member: self._talk(member) for member in self.members if member is not FEEDER}
         run.each(
             lambda subject: subject.prepare(
@@ -164,6 +147,25 @@ class ConsumingRun:
         joining = Joining(run, names, self._groups, self._watch, self._limits)
         self._settled_s = joining.settled_s
         joining.join_one_by_one(self._plan.members)
+
+    def _entries(self) -> dict[Arm, GroupEntry]:
+        """Return what the run's manifest says of each group."""
+        plan = self._plan
+        mixed = {Arm.BASELINE: (), Arm.CANDIDATE: plan.mixed}
+        return {
+            arm: GroupEntry(
+                topics.group,
+                plan.processes,
+                {**plan.settings, **plan.properties},
+                plan.listener is ListenerKind.ORDERLY,
+                plan.membership,
+                mixed[arm],
+                plan.model is MessageModel.BROADCASTING,
+                plan.polls,
+                plan.commits is Commits.SYNC,
+            )
+            for arm, topics in self.names.groups.items()
+        }
 
     def go(self) -> None:
         run = self._run
@@ -354,6 +356,7 @@ class ConsumingRun:
             settings=plan.settings,
             properties=plan.properties,
             brokers={node.address: node.name for node in run.cluster.brokers},
+            commits=plan.commits if plan.commits is Commits.SYNC else None,
             security=run.relays.security.setup(),
         )
         return ConsumingTalk(setup, plan.rules, self._limits)

@@ -31,6 +31,9 @@ final class Consumers {
         made.divideBy(new WatchedStrategy(setup.strategy, incarnation, reports));
         ConsumerSettings.model(made.config(), setup.model);
         ConsumerSettings.apply(made.config(), setup.client.settings);
+        if (setup.commitsItself()) {
+            made.commitNothingByPolls();
+        }
         made.keepOffsetsIn(WatchedOffsets.of(made, setup.isBroadcasting(), incarnation, reports));
         made.subscribe(setup.topic, setup.expression);
         return made;

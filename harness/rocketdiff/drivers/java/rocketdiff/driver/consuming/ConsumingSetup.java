@@ -18,6 +18,7 @@ final class ConsumingSetup {
     final String model;
     final String strategy;
     final String expression;
+    private final boolean commitsItself;
     final long workMs;
     final Map<String, Object> properties;
     private final Map<String, Object> brokers;
@@ -35,6 +36,7 @@ final class ConsumingSetup {
         this.model = Fields.text(line, "model");
         this.strategy = Fields.text(line, "strategy");
         this.expression = line.containsKey("expression") ? Fields.text(line, "expression") : "*";
+        this.commitsItself = line.containsKey("commits") && Fields.text(line, "commits").equals("sync");
         this.workMs = Fields.number(line, "work_ms");
         this.properties = line.containsKey("properties")
             ? (Map<String, Object>) Fields.of(line, "properties", Map.class)
@@ -51,6 +53,11 @@ final class ConsumingSetup {
 
     boolean isLitePull() {
         return listener.equals("lite-pull");
+    }
+
+    /** True if the application commits after its work on each poll. */
+    boolean commitsItself() {
+        return commitsItself;
     }
 
     boolean isBroadcasting() {

@@ -57,6 +57,16 @@ final class LitePullClient implements GroupClient {
         invoke("subscribe", new Class<?>[] {String.class, String.class}, topic, expression);
     }
 
+    /** Leaves commits to the application. */
+    void commitNothingByPolls() {
+        call("setAutoCommit", boolean.class, false);
+    }
+
+    /** Commits what polls have handed out. */
+    void commit() {
+        call("commitSync", null);
+    }
+
     /** The messages of one queue; none if none come within the time that is set. */
     @SuppressWarnings("unchecked")
     List<MessageExt> poll() {

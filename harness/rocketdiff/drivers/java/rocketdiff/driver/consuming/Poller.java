@@ -31,6 +31,9 @@ final class Poller extends Thread {
                 MessageExt first = messages.get(0);
                 String broker = setup.brokerAt(SeenMessage.hostAndPort(first.getStoreHost()));
                 application.work(messages, new MessageQueue(first.getTopic(), broker, first.getQueueId()));
+                if (setup.commitsItself()) {
+                    consumer.commit();
+                }
             }
         }
     }
