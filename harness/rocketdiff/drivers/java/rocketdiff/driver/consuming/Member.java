@@ -68,7 +68,11 @@ final class Member {
             error = e;
         }
         long endNs = System.nanoTime();
-        queues.end();
+        if (setup.isLitePull() && error == null) {
+            queues.endWithNone();
+        } else {
+            queues.end();
+        }
         consumer = null;
         reports.left(incarnation, startNs, endNs, error);
     }

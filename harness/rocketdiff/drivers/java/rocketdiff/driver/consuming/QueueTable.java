@@ -35,6 +35,14 @@ final class QueueTable extends Thread {
         }
     }
 
+    /** Looks for the last time, at a lite pull consumer that has been shut down: it leaves the queues in its table, and works on none. */
+    void endWithNone() throws InterruptedException {
+        end();
+        if (!last.isEmpty()) {
+            reports.owned(incarnation, System.nanoTime(), new TreeSet<>());
+        }
+    }
+
     /** Looks for the last time. */
     void end() throws InterruptedException {
         isOver = true;
