@@ -97,7 +97,7 @@ class ToyRun:
 
     def _nothing(self) -> None: ...
 
-    create_topics = require_claims = prepare = await_end = drain_meanwhile = report_wire = _nothing
+    create_topics = require_claims = prepare = await_end = catch_up = drain_meanwhile = report_wire = _nothing
 
 
 def sealed_toy(_: object) -> SealedCase:

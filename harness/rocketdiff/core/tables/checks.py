@@ -195,6 +195,7 @@ CHECKS = {
             Concern.WAITING,
             cluster_only="a script has no process of its own",
             is_implicit=True,
+            role=None,
         ),
         Check(
             "delivered",

@@ -122,6 +122,7 @@ class CaseRun:
             schedule.stop()
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
+        self.role.catch_up()
         self.connections.rest()
         self.resources.rest()
         self.role.drain_meanwhile()

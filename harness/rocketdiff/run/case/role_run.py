@@ -39,8 +39,11 @@ class RoleRun(Protocol):
     def await_end(self) -> None:
         """Wait until the members have done their work."""
 
+    def catch_up(self) -> None:
+        """Wait until the members have nothing to do any more, faults are over."""
+
     def drain_meanwhile(self) -> None:
-        """Let the servers drain while connections at rest are sampled. What is left is awaited in ``read_back``."""
+        """Let the servers drain while the members are sampled at rest. What is left is awaited in ``read_back``."""
 
     def report_wire(self) -> None:
         """Add what the relays saw, once they are closed."""

@@ -33,6 +33,10 @@ class Watch(ABC):
         self._is_at_rest = True
         self._over.set()
 
+    def await_rest(self) -> None:
+        """Wait for the last samples, before what they show would change."""
+        self._thread.join()
+
     def _watch(self) -> None:
         while not self._over.wait(self.every_s):
             self._look()

@@ -65,6 +65,7 @@ MEMBER_DEFECTS = {
     "ignores-max-retries": "has a failed message come back sixteen times, whatever is set",
     "skips-the-dead-letters": "acknowledges a message that has failed as often as it may",
     "jumps-to-the-end": "begins at the end of a queue whose offset is committed",
+    "keeps-threads": "starts a thread for some messages and never ends it",
     "hookless-member": "none at all, as a member that reports its calls only",
     "hookless-loses": "as loses, and reports its calls only",
     "hookless-leaves-a-queue": "takes its share without the last queue, and reports its calls only",

@@ -6,16 +6,19 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from rocketdiff.analysis.checks import resources
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.resources import AT_ONCE
 from rocketdiff.analysis.facts import Tally
-from rocketdiff.analysis.sending.checks.results import resources
-from rocketdiff.analysis.sending.checks.results.resources import AT_ONCE, SendsAtOnce
+from rocketdiff.analysis.sending.checks.results.resources import SendsAtOnce
 from rocketdiff.core.answers.evidence import Standing
-from rocketdiff.core.arm import Arm
+from rocketdiff.core.arm import Arm, Member
+from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.fault import FaultRecord
-from rocketdiff.traces.manifest import Breach, CaseStatus, ConnectionSample, ResourceSample
+from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.traces.manifest import Breach, CaseStatus, ConnectionSample, GroupEntry, ResourceSample
 from rocketdiff.traces.schema import TableName
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, context_of, ended, fault
 
@@ -248,7 +251,10 @@ def test_a_difference_is_worded_with_both_clients() -> None:
     assert busy.example is not None
     assert grown.example.expected == "at rest at most 5 threads more than before the first fault; java:5.3.3 has +0"
     assert grown.example.observed == "16 threads more, and 46 in all"
-    assert busy.example.expected == "an idle process when all sends and faults are over; java:5.3.3 uses 0 % of a core"
+    assert (
+        busy.example.expected
+        == "an idle process when everything is done and faults are over; java:5.3.3 uses 0 % of a core"
+    )
     (memory,) = resources.evaluate(case(samples(mib=from_fault_on(120, 300)))).divergences
     assert memory.example is not None
     assert memory.example.observed == "300 MiB more, and 420 in all"
@@ -287,6 +293,79 @@ def test_a_process_that_was_not_read_is_not_judged(used: object, standing: Stand
 def test_half_a_case_is_not_decisive(entry: dict[str, object], standing: Standing) -> None:
     """A client that broke off, a broken guard and an aborted case decide nothing."""
     assert resources.evaluate(case(CALM_CLIENT, **entry)).standing is standing  # type: ignore[arg-type]  # names of fields
+
+
+JOINS, LEAVES = (MemberEvent(5.0, 1, change) for change in (MemberChange.JOIN, MemberChange.LEAVE))
+
+
+def of_group(
+    candidate: Sequence[Samples], baseline: Sequence[Samples] = (CALM_CLIENT, CALM_CLIENT), **entry: object
+) -> CaseFacts:
+    """A case in which groups of two members are paused twice by a broker."""
+    both = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
+    used = {str(Member(arm, number)): each for arm, own in both.items() for number, each in enumerate(own)}
+    groups = {arm: replace(GroupEntry("g", 2), **entry) for arm in Arm}  # type: ignore[arg-type]  # names of fields
+    return case((), resources=used, role=ClientRole.CONSUMER, groups=groups)
+
+
+FILLED_BY_A_FAULT = samples(from_fault_on(30, 20))
+
+GROUPS: dict[str, tuple[CaseFacts, list[str]]] = {
+    "nothing grows": (of_group((CALM_CLIENT, CALM_CLIENT)), []),
+    "a fault fills the pool of a member": (of_group((CALM_CLIENT, FILLED_BY_A_FAULT)), []),
+    "a pool of two threads cannot need so many": (
+        of_group((CALM_CLIENT, FILLED_BY_A_FAULT), settings={"consume_thread_max": 2}),
+        [f"{THREADS} 20"],
+    ),
+    "a thread for each message that comes again": (
+        of_group((samples(from_fault_on(30, 30)), CALM_CLIENT)),
+        [f"{THREADS} 30"],
+    ),
+    "a descriptor for each connection that is made anew, at the other group too": (
+        of_group(
+            (samples(files=from_fault_on(118, 30)), CALM_CLIENT), (CALM_CLIENT, samples(files=from_fault_on(118, 10)))
+        ),
+        [],
+    ),
+    "a descriptor for each connection that is made anew": (
+        of_group((CALM_CLIENT, samples(files=from_fault_on(118, 30)))),
+        [f"{FILES} 30"],
+    ),
+    "a member that asks in a loop when nothing comes": (of_group((CALM_CLIENT, samples(cpu_s=spins(3)))), [BUSY]),
+    "a loop while a broker is away": (
+        of_group((samples(cpu_s=lambda s: 4 + min(6, max(0, s - 3))), CALM_CLIENT)),
+        [GROWS],
+    ),
+    "a member that joins later starts its threads then": (
+        of_group((CALM_CLIENT, samples(from_fault_on(30, 60))), membership=(JOINS,)),
+        [],
+    ),
+    "a member that leaves is not there at rest": (of_group((CALM_CLIENT, ()), membership=(LEAVES,)), []),
+    "a member of the other client": (of_group((CALM_CLIENT, samples(from_fault_on(30, 60))), mixed=(1,)), []),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_members_that_stay_are_compared(name: str) -> None:
+    """The member that grew most counts, beyond what its pool may still start."""
+    facts, wanted = GROUPS[name]
+    assert found(facts) == wanted
+
+
+def test_a_group_without_a_member_that_stays_is_not_judged() -> None:
+    """Who comes and goes shows no growth."""
+    both = tuple(MemberEvent(5.0, number, MemberChange.KILL) for number in range(2))
+    evidence = resources.evaluate(of_group((CALM_CLIENT, CALM_CLIENT), membership=both))
+    assert (evidence.standing, evidence.reason) == (
+        Standing.NOT_APPLICABLE,
+        "no member is there from the beginning to the end",
+    )
+
+
+def test_the_member_is_named() -> None:
+    """Of several processes the one that grew is named."""
+    (grown,) = resources.evaluate(of_group((CALM_CLIENT, samples(from_fault_on(30, 30))))).divergences
+    assert grown.example.observed == "30 threads more, and 60 in all in the process of member 1"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Members of groups with one defect each: changes to the reference consumer, made before it joins."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -244,6 +245,20 @@ def jumps_to_the_end(consumer: PushConsumer) -> None:
     committing.committed = forgotten  # type: ignore[method-assign]  # the defect
 
 
+def keeps_threads(consumer: PushConsumer) -> None:
+    """Start a thread for every tenth message, and never end it."""
+    pulling = consumer.parts.pulling
+    deliver = pulling.deliver
+    never = threading.Event()
+
+    def with_threads(of: TopicQueue, queue: Pulled, messages: Sequence[StoredMessage]) -> None:
+        for _ in filter(_strikes, messages):
+            threading.Thread(target=never.wait, daemon=True).start()
+        deliver(of, queue, messages)
+
+    pulling.deliver = with_threads
+
+
 def keeps_polling(_consumer: LitePullConsumer) -> None:
     """Change nothing."""
 
@@ -317,6 +332,7 @@ CONSUMER_TOYS: Mapping[str, Defect] = MappingProxyType(
         "ignores-max-retries": ignores_max_retries,
         "skips-the-dead-letters": skips_the_dead_letters,
         "jumps-to-the-end": jumps_to_the_end,
+        "keeps-threads": keeps_threads,
         "hookless-member": honest,
         "hookless-loses": loses,
         "hookless-leaves-a-queue": leaves_a_queue,

@@ -188,8 +188,8 @@ class ConsumingRun:
         run.ended(FEEDER, feeder)
         self._script.join()
 
-    def drain_meanwhile(self) -> None:
-        """Both groups catch up, or the scenario's time is over; then the members leave."""
+    def catch_up(self) -> None:
+        """Both groups catch up, or the scenario's time is over."""
         began = time.monotonic()
         began_ns = time.monotonic_ns()
         while time.monotonic() - began < self._plan.drain_s and None in self._caught_up_s.values():
@@ -197,6 +197,10 @@ class ConsumingRun:
                 if self._caught_up_s[arm] is None and self._has_caught_up(arm, group, began_ns):
                     self._caught_up_s[arm] = time.monotonic() - began
             time.sleep(_LOOK_S)
+
+    def drain_meanwhile(self) -> None:
+        """The members leave, once they were sampled at rest."""
+        self._run.resources.await_rest()
         for place, number in enumerate(self._plan.remaining):
             if place:
                 time.sleep(LEAVES_APART_S)

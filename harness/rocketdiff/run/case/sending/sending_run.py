@@ -90,6 +90,9 @@ class SendingRun:
             if waiting:
                 next(iter(waiting.values())).await_over(PROGRESS_EVERY_S)
 
+    def catch_up(self) -> None:
+        """Nothing is left: its last call has ended."""
+
     def drain_meanwhile(self) -> None:
         """Skipped behind relays, which may still hold frames back."""
         if not self._run.relays.all:
