@@ -68,6 +68,7 @@ def test_every_kind_of_step_occurs() -> None:
             "pulled",
             "consumer",
             "store",
+            "notify",
             "refuse",
             "lock_holder",
             "leave",

@@ -74,6 +74,7 @@ class Background:
         self._rounds = rounds
         self._beating = False
         self.on_greeted: Callable[[], None] | None = None
+        self._is_stopped = False
         self._workers: dict[str, Worker] = {}
         self.tasks = [
             Task(rounds.first_poll_ms, rounds.poll_ms, lambda _own: routes.poll()),
@@ -92,13 +93,20 @@ class Background:
                 reach = partial(scanning.submit, partial(self._reach, address))
                 self._keep_house(rules.name_server_scan.times, reach)
         for task in self.tasks:
-            self._thread(task.thread).schedule(now_ms + task.first_ms, task.job, task.period_ms)
+            self._thread(task.thread).schedule(now_ms + task.first_ms, partial(self._due, task.job), task.period_ms)
         if rules.heartbeat_on_connect:
             events = self._host.worker("connections")
             self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
             # The thread gets the ends of connections too: it only wakes up, which may make it greet another one
             # earlier.
             self._remoting.on_end = lambda: events.submit(_nothing)
+
+    def stop(self) -> None:
+        """Begin no periodic task any more."""
+        self._is_stopped = True
+
+    def _due(self, job: Job, own: Thread) -> Body | None:
+        return None if self._is_stopped else job(own)
 
     def poll(self) -> Body:
         """Run a route poll now in the client's thread, and wait for its end."""

@@ -26,6 +26,8 @@ CONSUMER_4_0_0 = Generation(
         beats_on_connect=False,
         first_round_needs_heartbeat=False,
         leaves_after_failed_start=False,
+        shutdown_wait_ms=0,
+        drops_waiting_calls=False,
         any_error_is_no_offset=True,
         queries_master_first=False,
         commits_to_master_first=False,
@@ -36,13 +38,16 @@ CONSUMER_4_0_0 = Generation(
         machine_room_counts_its_queues=False,
         machine_room_checks=False,
         announces_changes=False,
+        stops_all_first=False,
         understands_no_offset=True,
         local_offsets_are_merged=False,
         new_queue_is_locked=False,
         refused_lock_delay_ms=0,
         pulls_without_offset=True,
+        pulls_without_query=True,
         renews_dropped_queues=True,
         renews_locks_twice=False,
+        locks_in_full_table=False,
         unlocks_at_once=False,
         locks_to_broadcast=True,
         resend_counts_itself=False,
@@ -55,20 +60,25 @@ CONSUMER_4_0_0 = Generation(
 """Everything at once, but three seconds after a pull that failed."""
 
 CONSUMER_4_1_0 = CONSUMER_4_0_0.followed(
-    "4.1.0-incubating", "4.1.0-incubating", replace(CONSUMER_4_0_0.rules, announces_changes=True)
+    "4.1.0-incubating",
+    "4.1.0-incubating",
+    replace(CONSUMER_4_0_0.rules, announces_changes=True, shutdown_wait_ms=1_000),
 )
-"""Brokers learn of changed queues by heartbeats."""
+"""Brokers learn of changed queues by heartbeats; a shutdown waits a second for what is delayed."""
 
 CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
     "4.2.0", "4.5.2", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False)
 )
 """The size of messages holds pulls back too."""
 
-CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.7.1", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.7.0", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
-CONSUMER_4_8_0 = CONSUMER_4_6_0.followed(
-    "4.8.0", "4.8.0", replace(CONSUMER_4_6_0.rules, tries_next_slave=True, machine_room_counts_its_queues=True)
+CONSUMER_4_7_1 = CONSUMER_4_6_0.followed("4.7.1", "4.7.1", replace(CONSUMER_4_6_0.rules, drops_waiting_calls=True))
+"""A shutdown leaves messages to others whose calls have not begun (awaitTerminationMillisWhenShutdown)."""
+
+CONSUMER_4_8_0 = CONSUMER_4_7_1.followed(
+    "4.8.0", "4.8.0", replace(CONSUMER_4_7_1.rules, tries_next_slave=True, machine_room_counts_its_queues=True)
 )
 """A missing slave is replaced by the next one; machine rooms are divided as meant."""
 
@@ -82,8 +92,10 @@ CONSUMER_4_9_3 = CONSUMER_4_9_0.followed(
 )
 """Offsets belong to the master."""
 
-CONSUMER_4_9_4 = CONSUMER_4_9_3.followed("4.9.4", "4.9.4", replace(CONSUMER_4_9_3.rules, resend_keeps_origin_id=True))
-"""Dead letters of an orderly member name their first id."""
+CONSUMER_4_9_4 = CONSUMER_4_9_3.followed(
+    "4.9.4", "4.9.4", replace(CONSUMER_4_9_3.rules, resend_keeps_origin_id=True, locks_in_full_table=True)
+)
+"""Dead letters of an orderly member name their first id; brokers are asked for locks in another order."""
 
 CONSUMER_4_9_5 = CONSUMER_4_9_4.followed(
     "4.9.5", "4.9.7", replace(CONSUMER_4_9_4.rules, broker_flow_control_delay_ms=20, new_queue_is_locked=True)
@@ -101,6 +113,7 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
     replace(
         CONSUMER_4_9_8.rules,
         first_pull_delay_ms=500,
+        stops_all_first=True,
         broker_flow_control_delay_ms=None,
         pull_batch_bytes=256 * 1024,
         any_error_is_no_offset=False,
@@ -108,8 +121,10 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
         announces_unknown_topic=True,
         local_offsets_are_merged=False,
         refused_lock_delay_ms=500,
+        pulls_without_query=False,
         renews_dropped_queues=False,
         renews_locks_twice=True,
+        locks_in_full_table=False,
         resets_bytes=False,
     ),
 )
@@ -158,6 +173,7 @@ CONSUMER = (
     CONSUMER_4_1_0,
     CONSUMER_4_2_0,
     CONSUMER_4_6_0,
+    CONSUMER_4_7_1,
     CONSUMER_4_8_0,
     CONSUMER_4_9_0,
     CONSUMER_4_9_3,
@@ -179,6 +195,7 @@ _BY_RELEASE |= {
     "5.0.0-PREVIEW": replace(
         CONSUMER_4_9_0.rules,
         first_pull_delay_ms=500,
+        stops_all_first=True,
         announces_unknown_topic=True,
         new_queue_is_locked=True,
         refused_lock_delay_ms=500,

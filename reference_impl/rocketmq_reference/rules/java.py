@@ -64,6 +64,11 @@ def in_bucket_order(
     return sorted(known, key=lambda item: spread_of(item) % buckets)
 
 
+def table_size(capacity: int) -> int:
+    """Return the number of buckets of a HashMap that is made for so many entries: the next power of two."""
+    return 1 << max(0, capacity - 1).bit_length()
+
+
 @lru_cache(maxsize=4_096)  # called repeatedly for few names
 def spread_hash(text: str) -> int:
     """Return the hash by which ConcurrentHashMap finds a bucket: upper half folded into the lower, sign dropped."""

@@ -72,5 +72,5 @@ def test_previews_consume_as_the_releases_around_them() -> None:
     preview, before = consumer_rules_of("5.0.0-PREVIEW"), consumer_rules_of("4.9.0")
     locking = replace(before, new_queue_is_locked=True, refused_lock_delay_ms=500, renews_dropped_queues=False)
     pulling = replace(locking, first_pull_delay_ms=500, announces_unknown_topic=True)
-    assert preview == replace(pulling, renews_locks_twice=True)
+    assert preview == replace(pulling, renews_locks_twice=True, stops_all_first=True)
     assert consumer_rules_of("5.0.0-ALPHA") == replace(consumer_rules_of("5.0.0"), understands_no_offset=False)

@@ -27,17 +27,33 @@ CASES = {
     "the messages of a/0 are delivered in another order": answer(
         (0, "pull a/0 0"), (500, "deliver a/0 1 times 0, deliver a/0 0 times 0")
     ),
-    "the last commit of a/0 is 1 instead of 2": answer(
+    "message a/0 1 is sent back once instead of never": answer(
+        (0, "pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0, back a/0 1 level 0")
+    ),
+    "offset 2 of a/0 is committed 100 ms sooner": answer(
+        (0, "pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"), (800, "pull a/0 2 commit 2")
+    ),
+    "a/0 is committed up to 1 instead of 2": answer(
         (0, "pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"), (900, "pull a/0 2 commit 1")
     ),
     "message a/0 1 is delivered 1,500 ms later": answer(
         (0, "query a/0, pull a/0 0"), (500, "deliver a/0 0 times 0"), (2_000, "deliver a/0 1 times 0, commit a/0 2")
     ),
     "a/0 is pulled 400 ms later": answer(
-        (0, "query a/0"), (400, "pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0, commit a/0 2")
+        (0, "query a/0"),
+        (400, "pull a/0 0"),
+        (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"),
+        (900, "commit a/0 2"),
+    ),
+    "a/0 is pulled until 900 ms instead of 0 ms": answer(
+        (0, "query a/0, pull a/0 0"),
+        (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"),
+        (900, "commit a/0 2, pull a/0 0"),
     ),
     "brokers get 2 instead of 1 requests query; messages come as before": answer(
-        (0, "query a/0, query a/0, pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0, commit a/0 2")
+        (0, "query a/0, query a/0, pull a/0 0"),
+        (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"),
+        (900, "commit a/0 2"),
     ),
 }
 
@@ -52,7 +68,8 @@ def test_the_gravest_difference_is_the_outcome(words: str) -> None:
 
 def test_equal_messages_at_other_requests_times_have_no_outcome() -> None:
     """A request at another time alone is nothing that an application gets."""
-    moved = answer((0, "query a/0, pull a/0 0"), (500, "deliver a/0 0 times 0, deliver a/0 1 times 0, commit a/0 2"))
+    calls = (500, "deliver a/0 0 times 0, deliver a/0 1 times 0")
+    moved = answer((0, "query a/0, pull a/0 0"), calls, (901, "commit a/0 2"))
     assert outcome_of(OLD, moved) is None
     assert outcome_of(OLD, OLD) is None
 
@@ -60,5 +77,5 @@ def test_equal_messages_at_other_requests_times_have_no_outcome() -> None:
 def test_outcomes_are_ordered_as_they_are_asked() -> None:
     """The order of the questions is that of their gravity."""
     assert [outcome_of(OLD, lines).outcome for lines in CASES.values()] == [  # type: ignore[union-attr]
-        Outcome.START, *[Outcome.MESSAGES] * 4, Outcome.WAITING, Outcome.QUEUES, Outcome.REQUESTS,
+        Outcome.START, *[Outcome.MESSAGES] * 6, Outcome.WAITING, *[Outcome.QUEUES] * 2, Outcome.REQUESTS,
     ]  # fmt: skip

@@ -5,7 +5,7 @@ A standard script names a change. Where only random scripts show a change, one o
 others (``follows``) is not listed where their change explains its own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from rocketdiff.simulation.comparison import AnswerDifference, OutcomeDifference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
-from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side
+from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side, meaning
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 from rocketdiff.simulation.script.roles import role_with
 
@@ -34,7 +34,8 @@ class BehaviourChange:
     A behaviour that changes at an edge, and a small script that shows it.
 
     standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the
-    words of an answer (``before: …``) if only one of the two has words; else empty. outcome: of answers of a member.
+    words of an answer (``before: …``) if only one of the two has words; else empty. outcome: of answers of a member. is_unknown: an answer has no
+    words.
     """
 
     behaviour: str
@@ -45,6 +46,7 @@ class BehaviourChange:
     also: tuple[str, ...] = ()
     known: str = ""
     outcome: OutcomeDifference | None = None
+    is_unknown: bool = False
 
     @property
     def concern(self) -> Concern:
@@ -95,7 +97,7 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
         )
         for edge in way.edges
     }
-    named = {edge: _named(scripts) for edge, scripts in changed.items()}
+    named = {edge: _standard(scripts) for edge, scripts in changed.items()}
     answers = executions.lines(
         (release, script)
         for edge, scripts in named.items()
@@ -104,17 +106,28 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
     )
     found = []
     for edge in way.edges:
-        named_changes = tuple(_change(edge, script, corpus, answers, changed[edge]) for script in named[edge])
+        named_changes = _named(_change(edge, script, corpus, answers, changed[edge]) for script in named[edge])
         unnamed = _only_random(executions, edge, changed[edge])
         random = sum(not isinstance(script, StandardScript) for script in changed[edge]) - len(unnamed)
         found.append(EdgeChanges(edge, (*named_changes, *unnamed), random))
     return tuple(found)
 
 
-def _named(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
-    names = {script.name for script in changed}
-    standard = (script for script in changed if isinstance(script, StandardScript))
-    return tuple(script for script in standard if not names & set(script.about.follows))
+def _standard(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
+    return tuple(script for script in changed if isinstance(script, StandardScript))
+
+
+def _named(changes: Iterable[BehaviourChange]) -> tuple[BehaviourChange, ...]:
+    """Leave out what follows from another change, unless its answer is without words and graver."""
+    by_name = {change.behaviour: change for change in changes}
+    return tuple(change for change in by_name.values() if not _follows(change, by_name))
+
+
+def _follows(change: BehaviourChange, changes: Mapping[str, BehaviourChange]) -> bool:
+    assert change.standard is not None
+    causes = [changes[name] for name in change.standard.about.follows if name in changes]
+    is_graver = change.outcome is not None and all(change.concern < cause.concern for cause in causes)
+    return bool(causes) and not (change.is_unknown and is_graver)
 
 
 def _change(
@@ -135,8 +148,9 @@ def _change(
     sentence = change_sentence(script, corpus.golden, before, after)
     known = known_side(script, corpus.golden, before, after)
     also = tuple(follower.name for follower in followers)
-    outcome = outcome_of(before, after)
-    return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome)
+    outcome, golden = outcome_of(before, after), corpus.golden.get(script.name)
+    is_unknown = any(meaning(script, golden, lines) is None for lines in (before, after))
+    return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome, is_unknown)
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[BehaviourChange, ...]:

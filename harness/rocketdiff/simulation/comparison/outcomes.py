@@ -4,7 +4,7 @@ What an application gets otherwise from two answers of consumers: messages, offs
 The first of these questions that the answers reply to differently is the outcome, because the later ones follow from it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -34,14 +34,16 @@ class _Heard:
     """
     All that brokers and listeners heard in one answer.
 
-    started: what the start printed. delivered: times in ms by message. order: messages by queue. committed: the last offset by
-    queue. pulled: times in ms by queue. asked: number by kind of request.
+    started: what the start printed. delivered: times in ms by message. order: messages by queue. back: delay levels by message that was
+    sent back. committed: the time of each offset by queue, the last one last. pulled: times in ms by queue. asked: number by kind of
+    request.
     """
 
     started: list[object] = field(default_factory=list)
     delivered: dict[str, list[int]] = field(default_factory=dict)
     order: dict[str, list[str]] = field(default_factory=dict)
-    committed: dict[str, str] = field(default_factory=dict)
+    back: dict[str, list[str]] = field(default_factory=dict)
+    committed: dict[str, dict[int, int]] = field(default_factory=dict)
     pulled: dict[str, list[int]] = field(default_factory=dict)
     asked: dict[str, int] = field(default_factory=dict)
 
@@ -77,10 +79,10 @@ def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
     found.asked[kind] = found.asked.get(kind, 0) + 1
     if kind == "pull":
         found.pulled.setdefault(rest[0], []).append(at_ms)
-    if kind == "commit":
-        found.committed[rest[0]] = rest[1]
-    elif "commit" in rest:
-        found.committed[rest[0]] = rest[-1]
+    if kind == "back":
+        found.back.setdefault(f"{rest[0]} {rest[1]}", []).append(rest[-1])
+    if "commit" in words:
+        found.committed.setdefault(rest[0], {}).setdefault(int(rest[-1]), at_ms)
 
 
 def _starts(one: _Heard, other: _Heard) -> Iterator[str]:
@@ -111,11 +113,37 @@ def _orders(one: _Heard, other: _Heard) -> Iterator[str]:
             yield f"the messages of {queue} are delivered in another order"
 
 
-def _last_commits(one: _Heard, other: _Heard) -> Iterator[str]:
+def _backs(one: _Heard, other: _Heard) -> Iterator[str]:
+    for message in dict.fromkeys((*one.back, *other.back)):
+        before, after = (heard.back.get(message, []) for heard in (one, other))
+        if len(before) != len(after):
+            yield f"message {message} is sent back {_times(len(after))} instead of {_times(len(before))}"
+        elif before != after:
+            yield f"message {message} is sent back with level {', '.join(after)} instead of {', '.join(before)}"
+
+
+def _commits(one: _Heard, other: _Heard) -> Iterator[str]:
+    """The greatest offsets, and the one that comes earliest before its time: it may pass messages that are not finished."""
     for queue in dict.fromkeys((*one.committed, *other.committed)):
-        before, after = (heard.committed.get(queue) for heard in (one, other))
-        if before != after:
-            yield f"the last commit of {queue} is {after or 'none'} instead of {before or 'none'}"
+        before, after = (heard.committed.get(queue, {}) for heard in (one, other))
+        if max(before, default=None) != max(after, default=None):
+            yield f"{queue} is committed up to {max(after, default='none')} instead of {max(before, default='none')}"
+        sooner = [(_reached(before, offset) - at_ms, offset) for offset, at_ms in after.items()]
+        by_ms, offset = max(sooner, default=(0, 0))
+        if by_ms > _sooner(one, other, queue):
+            yield f"offset {offset} of {queue} is committed {_moved(-by_ms)}"
+
+
+def _sooner(one: _Heard, other: _Heard, queue: str) -> int:
+    """By how many ms the other pulls or delivers the queue sooner, at most; its commits may be as much sooner."""
+    pairs = [(one.pulled.get(queue, ()), other.pulled.get(queue, ()))]
+    pairs += [(times, other.delivered.get(each, ())) for each, times in one.delivered.items() if each.startswith(queue)]
+    return max((before - after for left, right in pairs for before, after in zip(left, right, strict=False)), default=0)
+
+
+def _reached(committed: Mapping[int, int], offset: int) -> int:
+    """The time from which on no smaller offset is committed, at the latest now: 0 if it never is."""
+    return min((at_ms for each, at_ms in committed.items() if each >= offset), default=0)
 
 
 def _delays(one: _Heard, other: _Heard) -> Iterator[str]:
@@ -142,6 +170,8 @@ def _queues(one: _Heard, other: _Heard) -> Iterator[str]:
             yield f"{queue} is {'pulled' if before is None else 'never pulled'}"
         elif before != after:
             yield f"{queue} is pulled {_moved(after - before)}"
+        elif one.pulled[queue][-1] != other.pulled[queue][-1]:
+            yield f"{queue} is pulled until {other.pulled[queue][-1]:,} ms instead of {one.pulled[queue][-1]:,} ms"
 
 
 def _requests(one: _Heard, other: _Heard) -> Iterator[str]:
@@ -155,7 +185,8 @@ _QUESTIONS: Sequence[tuple[Outcome, Callable[[_Heard, _Heard], Iterator[str]]]] 
     (Outcome.START, _starts),
     (Outcome.MESSAGES, _deliveries),
     (Outcome.MESSAGES, _orders),
-    (Outcome.MESSAGES, _last_commits),
+    (Outcome.MESSAGES, _backs),
+    (Outcome.MESSAGES, _commits),
     (Outcome.WAITING, _delays),
     (Outcome.QUEUES, _queues),
     (Outcome.REQUESTS, _requests),

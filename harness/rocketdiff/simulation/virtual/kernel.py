@@ -37,12 +37,13 @@ class _Waiting:
 
 
 class Kernel:
-    """The clock and the event queue."""
+    """The clock and the event queue. busy_ms: set by the application's code, how long it lasts from then on."""
 
-    __slots__ = ("_answered", "_events", "_extra_ms", "_heap", "_hurried", "_waits", "now_ms")
+    __slots__ = ("_answered", "_events", "_extra_ms", "_heap", "_hurried", "_waits", "busy_ms", "now_ms")
 
     def __init__(self, extra_ms: int = 0) -> None:
         self.now_ms = 0
+        self.busy_ms = 0
         self._extra_ms = extra_ms
         self._events = 0
         self._answered = 0
@@ -67,7 +68,9 @@ class Kernel:
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
         result = action()
-        yield from ()
+        busy_ms, self.busy_ms = self.busy_ms, 0
+        if busy_ms:
+            yield Wait(until_ms=self.now_ms + busy_ms)
         return result
 
     def start(self, body: Body) -> None:

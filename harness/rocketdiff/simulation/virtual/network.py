@@ -24,6 +24,8 @@ class NetworkClient(Protocol):
 
     def answered(self, number: int, code: int, answer: Any) -> None: ...
 
+    def requested(self, connection: Connection, code: int, asked: Any) -> bool: ...
+
     def closed(self, connection: Connection, *, reset: bool) -> None: ...
 
     def idle(self, connection: Connection) -> None:
@@ -81,8 +83,15 @@ class VirtualNetwork:
         self._server(connection.address).arrive(outcome, is_send=is_send(call.question))
 
     def respond(self, connection: Connection, asked: object, answer: object) -> None:
-        """Not implemented: scripted servers ask nothing."""
+        """Not implemented: scripted servers ask nothing that is answered."""
         raise NotImplementedError
+
+    def request(self, broker: str, code: int) -> None:
+        """A broker asks the client something on each of its connections."""
+        for connection in [each for each in self._open if each.address != NAME_SERVER]:
+            if broker_at(connection.address) == broker:
+                self._use(connection)
+                self.client.requested(connection, code, None)
 
     def shut_down(self) -> None:
         """The client ends: what its timers still write or connect to goes nowhere."""

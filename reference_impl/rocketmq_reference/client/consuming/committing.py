@@ -23,6 +23,10 @@ _NONE, _UNKNOWN = -1, -2
 """Offsets of a group without one, and of one whose brokers do not answer."""
 
 
+class OffsetUnknown(MQClientException):
+    """The question for a group's offset failed (readOffset returns −2)."""
+
+
 class Committing:
     """Queries and commits of one member. port_of: maps a broker's address to the one for all requests but pulls."""
 
@@ -49,7 +53,7 @@ class Committing:
         """
         Return where a new queue begins (computePullFromWhereWithException).
 
-        Raises the failure of a question, which no offset may stand in for.
+        Raises the failure of a question, which no offset may stand in for; OffsetUnknown if it was that for the group's offset.
         """
         asked = yield from self.begins_at(of)
         return (yield from self.end(of)) if asked is None else asked
@@ -65,9 +69,9 @@ class Committing:
         if committed is None:
             try:
                 committed = yield from self.committed(of)
-            except FAILURES:
+            except FAILURES as failure:
                 memory.note(OffsetEvent.QUERY, of, _UNKNOWN)
-                raise
+                raise OffsetUnknown(str(failure)) from failure
         memory.note(OffsetEvent.QUERY, of, _NONE if committed is None else committed)
         if committed is not None:
             memory.offsets.update(of, committed, increase_only=False)

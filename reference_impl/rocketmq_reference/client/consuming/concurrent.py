@@ -59,14 +59,21 @@ class Concurrent:
         self._resend = resend
         self._pool = host.worker(CONSUME)
         self._delays = host.worker("consume-delays")
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Accept no messages any more; those that wait for their call are dropped from 4.7.1 on."""
+        self._is_stopped = True
 
     def deliver(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages) -> None:
+        if self._is_stopped:
+            return
         size = self._memory.settings.consume_message_batch_max_size
         for begin in range(0, len(messages), size):
             self._pool.submit(partial(self._consume, of, queue, messages[begin : begin + size]))
 
     def _consume(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> Body:
-        if queue.is_dropped:
+        if queue.is_dropped or (self._is_stopped and self._memory.rules.drops_waiting_calls):
             return
         shown = as_sent(messages)
         for message in shown:
@@ -104,7 +111,8 @@ class Concurrent:
             self._committing.update(of, offset)
 
     def _again(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> None:
-        self._pool.submit(partial(self._consume, of, queue, messages))
+        if not self._is_stopped:
+            self._pool.submit(partial(self._consume, of, queue, messages))
 
     def send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
         """Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack)."""

@@ -8,9 +8,9 @@ from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Host, Running
 from rocketmq_reference.client.remoting import Remoting
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.offsets import PROCESS_BUCKETS, TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.orderly import LOCK_TIMEOUT_MS
-from rocketmq_reference.rules.java import hash_order
+from rocketmq_reference.rules.java import hash_order, spread_hash, table_size
 
 _FIRST_BUCKETS = 16
 
@@ -95,7 +95,12 @@ class Locking:
 
     def _by_broker(self) -> list[list[TopicQueue]]:
         found: dict[str, list[TopicQueue]] = {}
-        for of, queue in self._memory.process.items():
-            if not queue.is_dropped or self._memory.rules.renews_dropped_queues:
+        process, rules = self._memory.process, self._memory.rules
+        for of in in_hash_order(process, buckets=PROCESS_BUCKETS):
+            if not process[of].is_dropped or rules.renews_dropped_queues:
                 found.setdefault(of.queue.broker, []).append(of)
-        return [found[broker] for broker in hash_order(found, buckets=_FIRST_BUCKETS, concurrent=False)]
+        if rules.locks_in_full_table:
+            order = sorted(found, key=lambda broker: spread_hash(broker) % table_size(len(process)))
+        else:
+            order = hash_order(found, buckets=_FIRST_BUCKETS, concurrent=False)
+        return [found[broker] for broker in order]

@@ -77,7 +77,7 @@ class Orderly:
 
     def deliver(self, of: TopicQueue, queue: Pulled, _messages: Messages) -> None:
         """Begin a run, unless one takes what was pulled."""
-        if queue.begin_run():
+        if queue.begin_run() and not self._is_stopped:
             self._submit(of, queue)
 
     def give_up(self, of: TopicQueue, queue: Pulled) -> Running[bool]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from rocketmq_reference.client.codec import FAILURES, AsyncEnd
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
-from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.committing import Committing, OffsetUnknown
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
-from rocketmq_reference.client.effects import Body, Host, Running, Worker
+from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait, Worker
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
@@ -63,6 +63,8 @@ class Pulling:
         self._loop: Worker = host.worker("pull")
         self._delays: Worker = host.worker("pull-delays")
         self.is_stopped = False
+        self._delayed = 0
+        self._is_quiet = Signal()
 
     def begin(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], offset: int) -> None:
         """Pull from a new queue."""
@@ -70,6 +72,25 @@ class Pulling:
 
     def stop(self) -> None:
         self.is_stopped = True
+
+    def drain(self) -> Body:
+        """Wait for what is delayed, pulls and repairs, as long as a shutdown does (PullMessageService.shutdown)."""
+        until_ms = self._host.now_ms + self._memory.rules.shutdown_wait_ms
+        while self._delayed and self._host.now_ms < until_ms:
+            self._is_quiet = Signal()
+            yield Wait(self._is_quiet, until_ms)
+
+    def _delay(self, due_ms: int, job: Callable[[Thread], Body | None]) -> None:
+        def due(own: Thread) -> Body:
+            rest = job(own)
+            if rest is not None:
+                yield from rest
+            self._delayed -= 1
+            if not self._delayed:
+                self._host.give(self._is_quiet)
+
+        self._delayed += 1
+        self._delays.schedule(due_ms, due)
 
     def _now(self, request: PullRequest) -> None:
         self._loop.submit(lambda own: self.pull(request, own))
@@ -82,7 +103,7 @@ class Pulling:
         def due(_own: Thread) -> None:
             self._now(request)
 
-        self._delays.schedule(self._host.now_ms + delay_ms, due)
+        self._delay(self._host.now_ms + delay_ms, due)
 
     def pull(self, request: PullRequest, own: Thread) -> Body:
         """Pull now, unless the queue is given up or has too many messages."""
@@ -118,8 +139,11 @@ class Pulling:
         if not request.was_locked:
             try:
                 request.next_offset = yield from self._committing.first_offset(request.of)
-            except FAILURES:
-                if not self._memory.rules.pulls_without_offset:
+            except FAILURES as failure:
+                is_query = isinstance(failure, OffsetUnknown)
+                if not (
+                    self._memory.rules.pulls_without_query if is_query else self._memory.rules.pulls_without_offset
+                ):
                     return False
                 request.next_offset = -1
             request.was_locked = True
@@ -198,4 +222,4 @@ class Pulling:
             yield from self.on_moved(request.of)
 
         self._memory.stop_working_on(request.queue)
-        self._delays.schedule(self._host.now_ms + delay_ms, due)
+        self._delay(self._host.now_ms + delay_ms, due)

@@ -1,7 +1,7 @@
 """Rounds of rebalancing of one member, in a thread of their own (RebalanceService, RebalanceImpl)."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rocketmq_reference.client.background import Background
@@ -18,15 +18,13 @@ from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer.allocation import AllocationError, Strategy, ids_in_java_order, in_java_order
-from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue, in_hash_order
+from rocketmq_reference.rules.consumer.offsets import PROCESS_BUCKETS, RETRY_PREFIX, TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.rebalance import Rounds
-from rocketmq_reference.rules.java import hash_order
+from rocketmq_reference.rules.java import hash_order, table_size
 from rocketmq_reference.rules.tape import Tape
 
 _FIRST_BUCKETS = 16
-_PROCESS_BUCKETS = 128
-"""Of processQueueTable, which is made for 64 queues."""
 _NS_PER_MS = 1_000_000
 
 
@@ -109,8 +107,8 @@ class Rebalancing:
         return True
 
     def begin_anew(self, of: TopicQueue) -> Body:
-        """Give a queue with a wrong offset up; a round begins it anew, at once from 5.2.0."""
-        if not (yield from self.give_up(of)):
+        """Give a queue with a wrong offset up, unless a round has already; a round begins it anew, at once from 5.2.0."""
+        if of in self._memory.process and not (yield from self.give_up(of)):
             self._memory.drop(of)
         if not self._memory.rules.wrong_offset_delay_ms:
             self.wake()
@@ -197,11 +195,8 @@ class Rebalancing:
 
     def take_share(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         memory, changed = self._memory, False
-        for of in [of for of in in_hash_order(memory.process, buckets=_PROCESS_BUCKETS) if of.topic == topic]:
-            queue = memory.process[of]
-            is_expired = not memory.polls and queue.is_pull_expired(self._host.now_ms)
-            if of.queue not in share or is_expired:
-                changed |= yield from self.give_up(of)
+        for of in self._lost(topic, share):
+            changed |= yield from self.give_up(of)
         begun: list[tuple[TopicQueue, ProcessQueue[StoredMessage], int]] = []
         is_refused = False
         # Java's sets and tables of queues decide which queue is asked for, and pulled from, first.
@@ -225,6 +220,24 @@ class Rebalancing:
         for of, queue, offset in begun:
             self._on_new(of, queue, offset)
         return changed or bool(begun)
+
+    def _lost(self, topic: str, share: Sequence[Queue]) -> Iterator[TopicQueue]:
+        """Yield the queues to give up, each when its turn comes; from 5.0.0 on the work on all of them has stopped before."""
+        memory = self._memory
+        held = [of for of in in_hash_order(memory.process, buckets=PROCESS_BUCKETS) if of.topic == topic]
+        if not memory.rules.stops_all_first:
+            yield from (of for of in held if self._is_lost(of, share))
+            return
+        lost = [of for of in held if self._is_lost(of, share)]
+        for of in lost:
+            memory.stop_working_on(memory.process[of])
+        yield from in_hash_order(lost, buckets=table_size(len(memory.process)), concurrent=False)
+
+    def _is_lost(self, of: TopicQueue, share: Sequence[Queue]) -> bool:
+        queue = self._memory.process.get(of)
+        if queue is None:
+            return False
+        return of.queue not in share or (not self._memory.polls and queue.is_pull_expired(self._host.now_ms))
 
     def _is_locked(self, of: TopicQueue) -> Running[bool]:
         """True if the queue needs no lock, or the broker has locked it for the member."""

@@ -16,7 +16,9 @@ class ConsumerRules:
 
     beats_on_connect: a new connection to a broker begins with a heartbeat and asks for a round; else the broker knows the member
     again with its next periodic heartbeat. first_round_needs_heartbeat: a start without a known broker asks for no round.
-    leaves_after_failed_start: a consumer whose start throws shuts down; else it lives on.
+    leaves_after_failed_start: a consumer whose start throws shuts down; else it lives on. shutdown_wait_ms: how long a shutdown waits for
+    delayed pulls and repairs; what is due by then is still done. drops_waiting_calls: at a shutdown messages that wait for their call are left
+    to others; else they are still consumed.
 
     any_error_is_no_offset: a broker's error answer to the question for an offset means that the group has none; else only
     QUERY_NOT_FOUND. queries_master_first, commits_to_master_first: without a master the route is looked up before a slave is asked.
@@ -25,7 +27,8 @@ class ConsumerRules:
     announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. leaves_empty_lists: without queues,
     or without ids, a topic is left as it is, and no ids are asked for; else the strategy fails. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
-    announces_changes: a round that changed the member's queues sends heartbeats. understands_no_offset: QUERY_NOT_FOUND means that the
+    announces_changes: a round that changed the member's queues sends heartbeats. stops_all_first: a round stops the work on all queues
+    that it gives up before it commits the first; else one after the other. understands_no_offset: QUERY_NOT_FOUND means that the
     group has no offset; else that is an error, and the queue is not taken.
     counts_bytes: a queue's messages are also limited by their size. resets_bytes: a queue without messages has no bytes, whatever was counted.
     takes_empty_bodies: a message without a body is like any other; else it ends its pull with an error.
@@ -34,9 +37,11 @@ class ConsumerRules:
     ``LocalOffsets``.
 
     Of queues that are consumed in order. new_queue_is_locked: a new queue counts as locked, since the broker has locked it; else it waits
-    for the next renewal. refused_lock_delay_ms: from a refused lock to a round; 0: the next one in turn. pulls_without_offset: a
-    first offset that cannot be asked for becomes −1, which the broker refuses; else the pull is put off. renews_dropped_queues: the locks
-    of queues that are being given up too. renews_locks_twice: the service of pop consumption renews them as well. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
+    for the next renewal. refused_lock_delay_ms: from a refused lock to a round; 0: the next one in turn. pulls_without_offset,
+    pulls_without_query: if the end of the queue, or the group's offset, cannot be asked for, the first offset becomes −1, which the
+    broker refuses; else the pull is put off. renews_dropped_queues: the locks
+    of queues that are being given up too. renews_locks_twice: the service of pop consumption renews them as well. locks_in_full_table: brokers are asked
+    in the order of a table without spare room; else of one with 16 buckets. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
     later. locks_to_broadcast: a broadcasting member locks too. resend_counts_itself: a message that has failed too often is sent
     with one reconsume time more. resend_keeps_origin_id: with its first id.
     """
@@ -50,6 +55,8 @@ class ConsumerRules:
     beats_on_connect: bool
     first_round_needs_heartbeat: bool
     leaves_after_failed_start: bool
+    shutdown_wait_ms: int
+    drops_waiting_calls: bool
     any_error_is_no_offset: bool
     queries_master_first: bool
     commits_to_master_first: bool
@@ -60,13 +67,16 @@ class ConsumerRules:
     machine_room_counts_its_queues: bool
     machine_room_checks: bool
     announces_changes: bool
+    stops_all_first: bool
     understands_no_offset: bool
     local_offsets_are_merged: bool
     new_queue_is_locked: bool
     refused_lock_delay_ms: int
     pulls_without_offset: bool
+    pulls_without_query: bool
     renews_dropped_queues: bool
     renews_locks_twice: bool
+    locks_in_full_table: bool
     unlocks_at_once: bool
     locks_to_broadcast: bool
     resend_counts_itself: bool

@@ -11,6 +11,9 @@ from rocketmq_reference.rules.java import in_bucket_order, spread, string_hash
 RETRY_PREFIX = "%RETRY%"
 """Of the topic that holds the failed messages of a group (MixAll.RETRY_GROUP_TOPIC_PREFIX)."""
 
+PROCESS_BUCKETS = 128
+"""Of processQueueTable, which is made for 64 queues."""
+
 
 class TopicQueue(NamedTuple):
     """A queue with its topic (MessageQueue)."""

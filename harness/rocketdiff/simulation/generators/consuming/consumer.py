@@ -10,6 +10,10 @@ _OWN = "own"
 _MS = (1, 500, 1_000, 1_500, 3_000, 5_000, 10_000, 15_000, 20_000, 31_000)
 _MOST_QUEUES = 2
 _ASKED = ("query", "max", "pull", "pull", "back", "lock")
+_TAGS = ("red", "green", "blue")
+_ENDS = {"later": 6, "throw": 2, "none": 1, "success": 1}
+_LEVELS = (-1, 0, 1, 5, 300)
+_WORKS_MS = (1, 500, 4_000, 30_000)
 _CODES = ("SYSTEM_ERROR", "SYSTEM_BUSY", "FLOW_CONTROL", "SUBSCRIPTION_NOT_EXIST")
 
 Step = dict[str, Any]
@@ -33,13 +37,17 @@ class Membership:
                     offset = rng.weighted({0: 8, 2: 1, 40: 1})
                     steps.append({"do": "offset", "broker": name, "queue": queue, "offset": offset})
         steps += [self.store() for _ in range(rng.between(0, 2))]
-        rules = [{"every": rng.between(1, 5), "offset": 0, "tries": rng.between(1, 3)}] if rng.chance(0.4) else []
+        rules = [self.rule()] if rng.chance(0.4) else []
         steps += [self.refuse()] if rng.chance(0.2) else []
         listener = rng.pick(("concurrent", "concurrent", "orderly"))
-        steps.append({"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1), "listener": listener})
+        joins: Step = {"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1), "listener": listener}
+        joins["model"] = "broadcasting" if rng.chance(0.1) else "clustering"
+        joins["tags"] = "red || blue" if rng.chance(0.1) else "*"
+        steps.append(joins)
         weights = {
             self.store: 5,
             self.members: 2,
+            self.notify: rng.pick((0, 0, 1)),
             self.fault: rng.pick((0, 1, 3)),
             self.refuse: rng.pick((0, 1)),
             self.lock_holder: 1 if listener == "orderly" else 0,
@@ -48,13 +56,31 @@ class Membership:
         for _ in range(rng.between(3, 7)):
             steps += [rng.weighted(weights)() for _ in range(rng.between(0, 3))]
             steps.append({"do": "rounds", "ms": rng.number(_MS, 35_000)})
-        if not self.down and rng.chance(0.3):
+        works = any(
+            "works_ms" in rule for rule in rules
+        )  # a call under way at the end is interrupted, which listeners answer as they like
+        if not self.down and not works and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
         return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
 
     def store(self) -> Step:
         rng = self.rng
-        return {"do": "store", **self._queue(), "count": rng.between(1, 4), "bytes": 1 if rng.chance(0.97) else 0}
+        stored = {"do": "store", **self._queue(), "count": rng.between(1, 4), "bytes": 1 if rng.chance(0.97) else 0}
+        return {**stored, "tag": rng.pick(_TAGS)} if rng.chance(0.1) else stored
+
+    def rule(self) -> Step:
+        """How some calls of the listener end."""
+        rng = self.rng
+        rule: Step = {"every": rng.between(1, 5), "offset": 0, "tries": rng.between(1, 3), "then": rng.weighted(_ENDS)}
+        if rng.chance(0.2):
+            rule["level"] = rng.pick(_LEVELS)
+        if rng.chance(0.2):
+            rule["works_ms"] = rng.pick(_WORKS_MS)
+        return rule
+
+    def notify(self) -> Step:
+        """A broker reports that the ids have changed."""
+        return {"do": "notify", "broker": self.rng.pick(self.names)}
 
     def members(self) -> Step:
         rng = self.rng

@@ -20,6 +20,7 @@ from rocketdiff.simulation.script.steps.environment import (
     Dump,
     EnvironmentStep,
     Kill,
+    NameServerAnswers,
     Pause,
     PollRoutes,
     Restart,
@@ -28,7 +29,14 @@ from rocketdiff.simulation.script.steps.environment import (
 )
 from rocketdiff.simulation.script.steps.process_queue import PROCESS_QUEUE_STEPS, ProcessQueueStep
 from rocketdiff.simulation.script.steps.sending import QueueOf
-from rocketdiff.simulation.script.steps.subscribing import SUBSCRIBING_STEPS, LockHolder, Refuse, Store, SubscribingStep
+from rocketdiff.simulation.script.steps.subscribing import (
+    SUBSCRIBING_STEPS,
+    LockHolder,
+    Notify,
+    Refuse,
+    Store,
+    SubscribingStep,
+)
 from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
 
@@ -128,7 +136,7 @@ _NEEDED: Mapping[type, Depth] = {
     **dict.fromkeys((Allocate, Advance, RouteChange), Depth.ALLOCATION),
     **dict.fromkeys(PROCESS_QUEUE_STEPS, Depth.PROCESS_QUEUE),
     **dict.fromkeys((Members, KnownOffset, Consumed, Wake, Rounds, PollRoutes), Depth.REBALANCE),
-    **dict.fromkeys((*SUBSCRIBING_STEPS, Pause, Resume, Kill, Restart, Close), Depth.CONSUMER),
+    **dict.fromkeys((*SUBSCRIBING_STEPS, NameServerAnswers, Pause, Resume, Kill, Restart, Close), Depth.CONSUMER),
 }
 
 _NEEDED_BY_PART: Mapping[DumpPart, Depth] = {
@@ -158,7 +166,7 @@ def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
 
 def broker_of(step: ConsumingStep) -> str | None:
     """Return the broker that a step names; the queues of CONFIG may be of brokers without a route."""
-    return step.broker if isinstance(step, KnownOffset | Consumed | Store | Refuse | LockHolder) else None
+    return step.broker if isinstance(step, KnownOffset | Consumed | Store | Notify | Refuse | LockHolder) else None
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:

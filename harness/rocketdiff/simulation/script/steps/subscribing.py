@@ -7,16 +7,40 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.simulation.script.steps.process_queue import Bytes
-from rocketdiff.simulation.script.vocabulary import BrokerName, Natural, QueueId
+from rocketdiff.simulation.script.vocabulary import BrokerName, Ms, Natural, QueueId
+
+
+class Then(StrEnum):
+    """How a call of the listener ends."""
+
+    LATER = "later"
+    THROW = "throw"
+    NONE = "none"
+    SUCCESS = "success"
 
 
 @dataclass(frozen=True, slots=True)
 class ListenerRule:
-    """Of every so many offsets, the message with this remainder fails so many times."""
+    """
+    Of every so many offsets, the message with this remainder fails so many times.
+
+    then: the status that asks for the message again, an exception, no status, or success nevertheless. level: the delay level that the
+    call asks for; of a queue that is consumed in order, the ms until the next call. works_ms: how long the call lasts.
+    """
 
     every: Annotated[int, Field(ge=1, le=1_000_000)]
     offset: Natural = 0
     tries: Annotated[int, Field(ge=0, le=100)] = 1
+    then: Then = Then.LATER
+    level: Annotated[int, Field(ge=-1, le=100_000)] | None = None
+    works_ms: Ms = 0
+
+
+class Model(StrEnum):
+    """Whether a message is for one member of the group, or for each."""
+
+    CLUSTERING = "clustering"
+    BROADCASTING = "broadcasting"
 
 
 class ListenerKind(StrEnum):
@@ -31,13 +55,16 @@ class Join:
     """
     Starts the consumer: prints whether its start failed. Without a rule every message succeeds.
 
-    unknown_topic: subscribes also to a topic that no name server knows. listener: of all such steps of a script the same.
+    unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
+    the expression of the subscription.
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
     rules: Annotated[tuple[ListenerRule, ...], Field(max_length=100)] = ()
     unknown_topic: bool = False
     listener: ListenerKind = ListenerKind.CONCURRENT
+    model: Model = Model.CLUSTERING
+    tags: Annotated[str, Field(max_length=200)] = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +83,15 @@ class Store:
     queue: QueueId
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     bytes: Bytes = 1
+    tag: Annotated[str, Field(max_length=50)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """A broker reports to the member, on every connection, that the ids of its group have changed."""
+
+    do: Literal["notify"] = field(default="notify", kw_only=True, repr=False)
+    broker: BrokerName
 
 
 class Asked(StrEnum):
@@ -98,6 +134,6 @@ class LockHolder:
     other: bool
 
 
-SubscribingStep = Join | Leave | Store | Refuse | LockHolder
+SubscribingStep = Join | Leave | Store | Notify | Refuse | LockHolder
 
-SUBSCRIBING_STEPS = (Join, Leave, Store, Refuse, LockHolder)
+SUBSCRIBING_STEPS = (Join, Leave, Store, Notify, Refuse, LockHolder)

@@ -9,6 +9,7 @@ from rocketdiff.simulation.virtual.network import Respond
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.properties import TAGS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 
@@ -54,11 +55,11 @@ class GroupBrokers:
         else:
             self._locked_by_others.discard(queue)
 
-    def store(self, broker: str, queue_id: int, count: int, size: int) -> None:
+    def store(self, broker: str, queue_id: int, count: int, size: int, tag: str) -> None:
         """Store messages; pulls that wait for them are answered."""
         name = f"{broker}/{queue_id}"
         messages = self._messages(name)
-        messages += [_message(queue_id, len(messages) + number, size) for number in range(count)]
+        messages += [_message(queue_id, len(messages) + number, size, tag) for number in range(count)]
         for each in [held for held in self._held if held.question.of == name]:
             self._when_awake(each)
 
@@ -131,14 +132,14 @@ class GroupBrokers:
         return self._stored.setdefault(queue, [])
 
 
-def _message(queue_id: int, offset: int, size: int) -> StoredMessage:
+def _message(queue_id: int, offset: int, size: int, tag: str) -> StoredMessage:
     return StoredMessage(
         topic=TOPIC,
         queue_id=queue_id,
         queue_offset=offset,
         physical_offset=0,
         body=bytes(size),
-        properties={},
+        properties={TAGS: tag} if tag else {},
         flag=0,
         sys_flag=0,
         born_timestamp_ms=0,

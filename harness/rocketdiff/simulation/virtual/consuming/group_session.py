@@ -2,7 +2,7 @@
 
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
-from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind
+from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind, Model
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.consuming.group import Group, owned_text
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
@@ -10,7 +10,7 @@ from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Wait
-from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings, MessageModel
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
 
@@ -26,7 +26,9 @@ class GroupSession(ProcessQueueSession):
         super().__init__(session, dialect, script, observer)
         self._group = Group()
         is_orderly = any(isinstance(step, Join) and step.listener is ListenerKind.ORDERLY for step in script.steps)
-        rules, settings = dialect.consumer, ConsumeSettings()
+        is_broadcasting = any(isinstance(step, Join) and step.model is Model.BROADCASTING for step in script.steps)
+        model = MessageModel.BROADCASTING if is_broadcasting else MessageModel.CLUSTERING
+        rules, settings = dialect.consumer, ConsumeSettings(message_model=model)
         self._memory = ConsumerMemory(_GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
 
     def do(self, head: str, step: Step) -> Body | None:

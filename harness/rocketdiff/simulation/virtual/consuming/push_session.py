@@ -1,10 +1,19 @@
 """The reference's push consumer in a script, started and left as an application does, on scripted brokers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rocketdiff.simulation.script.model import Script, Step
-from rocketdiff.simulation.script.steps.subscribing import Join, Leave, ListenerRule, LockHolder, Refuse, Store
+from rocketdiff.simulation.script.steps.subscribing import (
+    Join,
+    Leave,
+    ListenerRule,
+    LockHolder,
+    Notify,
+    Refuse,
+    Store,
+    Then,
+)
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
@@ -19,17 +28,18 @@ from rocketmq_reference.client.background import Rounds as Times
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
+from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
-from rocketmq_reference.client.memory import ClientMemory
+from rocketmq_reference.client.memory import ClientMemory, Thread
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.remoting.codes import ResponseCode
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
@@ -71,9 +81,9 @@ class PushSession(GroupSession):
         routes = Routes(shared, kernel, remoting, codec, name_servers, RouteDefaults())
         times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
         self._background = Background(shared, kernel, routes, remoting, codec, times)
-        self._committing = Committing(self._memory, routes, remoting, codec, lambda address: address)
+        self._committing = self._offsets(session, routes, remoting, codec)
         self._in_order: Orderly | None = None
-        consuming = self._consuming(session, remoting, codec)
+        consuming = self._consuming = self._calls(session, remoting, codec)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
         self._rebalancing = Rebalancing(
             self._memory,
@@ -91,12 +101,18 @@ class PushSession(GroupSession):
         )
         self._pulling.on_moved = self._rebalancing.begin_anew
         self._background.on_greeted = self._rebalancing.wake
+        remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
         self._background.tasks.append(Task(_FIRST_COMMIT_MS, _COMMIT_MS, lambda _own: self._committing.commit_all()))
         self._routes, self._network = routes, network
         self._client = VirtualClient(routes, RemotingParts(network, self._background))
         self._listener: tuple[ListenerRule, ...] = ()
 
-    def _consuming(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
+    def _offsets(self, session: ScriptSession, routes: Routes, remoting: Any, codec: GroupCodec) -> Committing:
+        common = (self._memory, routes, remoting, codec, lambda address: address)
+        is_broadcasting = self._memory.settings.is_broadcasting
+        return LocalOffsets(session.kernel, _OffsetFile(), *common) if is_broadcasting else Committing(*common)
+
+    def _calls(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
         if not self._memory.is_orderly:
             return Concurrent(self._memory, session.kernel, remoting, codec, self._committing, self._listen, _no_route)
         locking = Locking(self._memory, session.kernel, remoting, codec, self._committing)
@@ -111,8 +127,11 @@ class PushSession(GroupSession):
 
     def do(self, head: str, step: Step) -> Body | None:
         match step:
-            case Store(broker, queue, count, size):
-                self._brokers.store(broker, queue, count, size)
+            case Store(broker, queue, count, size, tag):
+                self._brokers.store(broker, queue, count, size, tag)
+            case Notify(broker):
+                server = self.session.servers.broker(broker)
+                server.when_awake(lambda: self._network.request(broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
             case Refuse(broker, asked, code):
                 self._brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
             case LockHolder(broker, queue, other):
@@ -128,8 +147,9 @@ class PushSession(GroupSession):
     def _join(self, head: str, step: Join) -> Body:
         self._listener = step.rules
         unknown = (_UNKNOWN_TOPIC,) if step.unknown_topic else ()
-        for topic in (TOPIC, *unknown, RETRY_PREFIX + self._memory.group):
-            self._memory.subscriptions[topic] = Subscription(topic, EVERYTHING, 0)
+        retry = () if self._memory.settings.is_broadcasting else (RETRY_PREFIX + self._memory.group,)
+        for topic in (TOPIC, *unknown, *retry):
+            self._memory.subscriptions[topic] = Subscription(topic, step.tags if topic == TOPIC else EVERYTHING, 0)
             self._routes.known.want(topic)
         if self._in_order is not None:
             self._in_order.start()
@@ -140,35 +160,90 @@ class PushSession(GroupSession):
             yield from self._rebalancing.join()
         except FAILURES as error:
             answer = exception_text(type(error).__name__)
+            if self._memory.rules.leaves_after_failed_start:
+                yield from self._shut_down()
         self.session.answer(head, f'"consumer": {answer}', self.state)
 
     def _leave(self, head: str) -> Body:
+        yield from self._shut_down()
+        self.session.changed(head, "leave", self.state)
+
+    def _shut_down(self) -> Body:
         self._rebalancing.stop()
         self._pulling.stop()
+        if isinstance(self._consuming, Concurrent):
+            self._consuming.stop()
         if self._in_order is not None:
             yield from self._in_order.stop()
         yield from self._committing.commit_all()
         yield from self._background.unregister_client()
+        self._background.stop()
+        yield from self._pulling.drain()
         self._network.shut_down()
         self._memory.drop_all()
-        self.session.changed(head, "leave", self.state)
+
+    def _notified(self, _asked: object, _thread: Thread) -> Running[None]:
+        self._rebalancing.wake()
+        return None
+        yield  # a coroutine without waits
 
     def _listen(
-        self, messages: Sequence[StoredMessage], of: TopicQueue, _context: ConsumeContext
+        self, messages: Sequence[StoredMessage], of: TopicQueue, context: ConsumeContext
     ) -> ConsumeStatus | None:
-        return ConsumeStatus.RECONSUME_LATER if self._fails(messages, of) else ConsumeStatus.CONSUME_SUCCESS
+        rule = self._heard(messages, of)
+        if rule is not None and rule.level is not None:
+            context.delay_level = rule.level
+        return _ended(rule, ConsumeStatus.RECONSUME_LATER, ConsumeStatus.CONSUME_SUCCESS)
 
     def _listen_in_order(
-        self, messages: Sequence[StoredMessage], of: TopicQueue, _context: OrderlyContext
+        self, messages: Sequence[StoredMessage], of: TopicQueue, context: OrderlyContext
     ) -> OrderlyStatus | None:
-        return OrderlyStatus.SUSPEND if self._fails(messages, of) else OrderlyStatus.SUCCESS
+        rule = self._heard(messages, of)
+        if rule is not None and rule.level is not None:
+            context.suspend_ms = rule.level
+        return _ended(rule, OrderlyStatus.SUSPEND, OrderlyStatus.SUCCESS)
 
-    def _fails(self, messages: Sequence[StoredMessage], of: TopicQueue) -> bool:
+    def _heard(self, messages: Sequence[StoredMessage], of: TopicQueue) -> ListenerRule | None:
+        """Note the call, and return the rule by which it ends, if any."""
         (message,) = messages
         offset, times = message.queue_offset, message.reconsume_times
         text = f"deliver {of.queue.broker}/{of.queue.queue_id} {offset} times {times}"
         self._group.note(self.session.kernel.now_ms, text)
-        return any(offset % rule.every == rule.offset and times < rule.tries for rule in self._listener)
+        rules = (rule for rule in self._listener if offset % rule.every == rule.offset and times < rule.tries)
+        rule = next(rules, None)
+        self.session.kernel.busy_ms = 0 if rule is None else rule.works_ms
+        return rule
+
+
+Status = TypeVar("Status", ConsumeStatus, OrderlyStatus)
+
+
+def _ended(rule: ListenerRule | None, later: Status, success: Status) -> Status | None:
+    """Return what a call returns, or raise what it throws."""
+    match None if rule is None else rule.then:
+        case Then.THROW:
+            raise RuntimeError("a listener throws")
+        case Then.NONE:
+            return None
+        case Then.LATER:
+            return later
+    return success
+
+
+class _OffsetFile:
+    """A file that only its script has."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def read(self) -> str:
+        return self._text
+
+    def read_backup(self) -> str:
+        return ""
+
+    def write(self, text: str) -> None:
+        self._text = text
 
 
 def _no_route(_message: StoredMessage) -> Running[None]:

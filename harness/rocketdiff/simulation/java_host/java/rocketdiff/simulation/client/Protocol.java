@@ -22,6 +22,7 @@ public final class Protocol {
     private final Method opaque;
     private final Method setOpaque;
     private final Method header;
+    private final Method requestOf;
     private final Method response;
     private final Method body;
     private final Method setBody;
@@ -50,6 +51,7 @@ public final class Protocol {
         setOpaque = Members.method(command, "setOpaque", 1);
         header = Members.method(command, "readCustomHeader", 0);
         response = Members.method(command, "createResponseCommand", int.class, String.class);
+        requestOf = Members.method(command, "createRequestCommand", 2);
         body = Members.method(command, "getBody", 0);
         setBody = Members.method(command, "setBody", 1);
         addExtField = Members.method(command, "addExtField", 2);
@@ -124,6 +126,14 @@ public final class Protocol {
         Object answer = response(request, responseCode);
         Members.must(setBody, answer, (Object) content);
         return answer;
+    }
+
+    /** A request of a server with one field, to which no answer comes. */
+    public Object oneWay(int requestCode, String name, String value) {
+        Object request = Members.must(requestOf, null, requestCode, null);
+        Members.must(addExtField, request, name, value);
+        Members.must(Members.method(command, "markOnewayRPC", 0), request);
+        return request;
     }
 
     /** A response with a field in its header. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,6 +34,7 @@ public final class GroupBrokers {
     private static final int UNREGISTER = 35;
     private static final int SEND_BACK = 36;
     private static final int CONSUMER_IDS = 38;
+    private static final int NOTIFY_IDS_CHANGED = 40;
     private static final int LOCK = 41;
     private static final int UNLOCK = 42;
     private static final Pattern QUEUE_ID = Pattern.compile("\"queueId\":([0-9]+)");
@@ -47,6 +49,10 @@ public final class GroupBrokers {
     private static final long QUEUE_BYTES = 1_000_000;
 
     public final Group group = new Group();
+    /** How a request of a broker, made when it arrives, gets to the client on each of its connections. */
+    public BiConsumer<ScriptedServer, Supplier<Object>> asks = (server, request) -> { };
+    /** After the client's shutdown: Netty's threads have ended, and nothing connects any more. */
+    public Runnable onLeave = () -> { };
     private final Release release;
     private final Protocol protocol;
     private final Map<String, List<byte[]>> stored = new HashMap<>();
@@ -79,16 +85,22 @@ public final class GroupBrokers {
     }
 
     /** Stores messages into a queue; pulls that wait for them are answered. */
-    void store(ScriptedServer server, int queue, long count, int bytes) {
+    void store(ScriptedServer server, int queue, long count, int bytes, String tag) {
         List<byte[]> messages = messages(server.name + "/" + queue);
         for (long n = 0; n < count; n++) {
-            messages.add(encoded(server, queue, messages.size(), bytes));
+            messages.add(encoded(server, queue, messages.size(), bytes, tag));
         }
         for (Held each : new ArrayList<>(held)) {
             if (each.server == server && queue(server, each.request).equals(server.name + "/" + queue)) {
                 server.whenAwake(() -> release(each));
             }
         }
+    }
+
+    /** A broker reports on every connection that the ids of the group have changed. */
+    void notifyIdsChanged(ScriptedServer server) {
+        server.whenAwake(() -> asks.accept(
+            server, () -> protocol.oneWay(NOTIFY_IDS_CHANGED, "consumerGroup", AllocationClient.GROUP)));
     }
 
     /** A broker answers a kind of request with this code from now on; null: as usual. */
@@ -276,7 +288,7 @@ public final class GroupBrokers {
         group.note(Scheduler.current().nowMs(), request);
     }
 
-    private byte[] encoded(ScriptedServer server, int queue, long offset, int bytes) {
+    private byte[] encoded(ScriptedServer server, int queue, long offset, int bytes, String tag) {
         Object message = ProcessQueueClasses.of(release).message(offset, bytes);
         Class<?> type = message.getClass();
         // Encoders need a body, if only an empty one, which decoders leave out.
@@ -284,6 +296,9 @@ public final class GroupBrokers {
         String[] address = server.address.split(":");
         Object host = new InetSocketAddress(address[0], Integer.parseInt(address[1]));
         set(message, "setTopic", AllocationClient.TOPIC);
+        if (tag != null) {
+            set(message, "setTags", tag);
+        }
         set(message, "setQueueId", queue);
         set(message, "setCommitLogOffset", queue * QUEUE_BYTES + offset);
         set(message, "setBornHost", host);

@@ -4,24 +4,51 @@ import java.util.List;
 
 /** How the listener of a script ends its calls: the messages that a row names fail as often as it says. */
 public final class Listening {
-    private final List<long[]> rows;
+    private final List<Row> rows;
     /** Whether the member subscribes also to a topic that no name server knows. */
     final boolean hasUnknownTopic;
     final boolean isOrderly;
+    final boolean broadcasts;
+    /** The expression of the subscription. */
+    final String tags;
 
-    /** rows: of every so many offsets, the one with this remainder, so many times. */
-    public Listening(List<long[]> rows, boolean hasUnknownTopic, boolean isOrderly) {
+    public Listening(
+        List<Row> rows, boolean hasUnknownTopic, boolean isOrderly, boolean broadcasts, String tags) {
         this.rows = rows;
         this.hasUnknownTopic = hasUnknownTopic;
         this.isOrderly = isOrderly;
+        this.broadcasts = broadcasts;
+        this.tags = tags;
     }
 
-    boolean fails(long offset, int times) {
-        for (long[] row : rows) {
-            if (offset % row[0] == row[1] && times < row[2]) {
-                return true;
+    /** How the call with a message ends; null: with success, at once. */
+    Row row(long offset, int times) {
+        for (Row row : rows) {
+            if (offset % row.every == row.offset && times < row.tries) {
+                return row;
             }
         }
-        return false;
+        return null;
+    }
+
+    /** Of every so many offsets, the one with this remainder, so many times. */
+    public static final class Row {
+        final long every;
+        final long offset;
+        final long tries;
+        /** later, throw, none or success. */
+        final String then;
+        /** The delay level, or the ms of a pause in order; null: as the client does. */
+        final Long level;
+        final long worksMs;
+
+        public Row(long every, long offset, long tries, String then, Long level, long worksMs) {
+            this.every = every;
+            this.offset = offset;
+            this.tries = tries;
+            this.then = then;
+            this.level = level;
+            this.worksMs = worksMs;
+        }
     }
 }

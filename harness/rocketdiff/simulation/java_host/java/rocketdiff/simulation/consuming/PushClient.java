@@ -40,15 +40,21 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             + (listening.isOrderly ? "Orderly" : "Concurrently"));
         Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
         set("registerMessageListener", listener, heard);
-        subscribe(TOPIC);
+        if (listening.broadcasts) {
+            LocalOffsetFolder.empty();
+            Class<?> model = release.type(
+                "remoting.protocol.heartbeat.MessageModel", "common.protocol.heartbeat.MessageModel");
+            set("setMessageModel", model, constant(model, "BROADCASTING"));
+        }
+        subscribe(TOPIC, listening.tags);
         if (listening.hasUnknownTopic) {
-            subscribe("unknown");
+            subscribe("unknown", "*");
         }
         Members.call(Members.method(type, "start", 0), consumer);
     }
 
-    private void subscribe(String topic) {
-        Members.must(Members.method(consumer.getClass(), "subscribe", String.class, String.class), consumer, topic, "*");
+    private void subscribe(String topic, String tags) {
+        Members.must(Members.method(consumer.getClass(), "subscribe", String.class, String.class), consumer, topic, tags);
     }
 
     private void set(String setter, Class<?> parameter, Object value) {
@@ -69,7 +75,22 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             long offset = (Long) Members.must(Members.method(message.getClass(), "getQueueOffset", 0), message);
             int times = (Integer) Members.must(Members.method(message.getClass(), "getReconsumeTimes", 0), message);
             brokers.group.note(scheduler.nowMs(), "deliver " + name(queue) + " " + offset + " times " + times);
-            return constant(status, listening.fails(offset, times) ? failed : succeeded);
+            Listening.Row row = listening.row(offset, times);
+            if (row == null) {
+                return constant(status, succeeded);
+            }
+            if (row.worksMs > 0) {
+                scheduler.sleepUntil(scheduler.nowMs() + row.worksMs);
+            }
+            if (row.level != null && listening.isOrderly) {
+                Members.must(Members.method(arguments[1].getClass(), "setSuspendCurrentQueueTimeMillis", 1), arguments[1], row.level);
+            } else if (row.level != null) {
+                Members.must(Members.method(arguments[1].getClass(), "setDelayLevelWhenNextConsume", 1), arguments[1], row.level.intValue());
+            }
+            if (row.then.equals("throw")) {
+                throw new IllegalStateException("a listener throws");
+            }
+            return row.then.equals("none") ? null : constant(status, row.then.equals("later") ? failed : succeeded);
         };
     }
 
@@ -86,11 +107,17 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     public void leave() {
         Members.must(Members.method(consumer.getClass(), "shutdown", 0), consumer);
         consumer = null;
+        brokers.onLeave.run();
     }
 
     @Override
-    public void store(String broker, int queue, long count, int bytes) {
-        brokers.store(network.broker(broker), queue, count, bytes);
+    public void store(String broker, int queue, long count, int bytes, String tag) {
+        brokers.store(network.broker(broker), queue, count, bytes, tag);
+    }
+
+    @Override
+    public void notified(String broker) {
+        brokers.notifyIdsChanged(network.broker(broker));
     }
 
     @Override

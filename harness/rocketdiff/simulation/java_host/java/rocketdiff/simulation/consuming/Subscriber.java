@@ -13,6 +13,9 @@ public interface Subscriber extends Member {
     /** Another member holds the lock of a queue, or none. */
     void lockHolder(String broker, int queue, boolean isOther);
 
-    /** Messages are stored into a queue of a broker. */
-    void store(String broker, int queue, long count, int bytes);
+    /** Messages are stored into a queue of a broker; tag: null for none. */
+    void store(String broker, int queue, long count, int bytes, String tag);
+
+    /** A broker reports that the ids of the group have changed. */
+    void notified(String broker);
 }

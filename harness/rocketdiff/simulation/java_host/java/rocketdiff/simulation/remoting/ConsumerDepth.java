@@ -16,7 +16,10 @@ public final class ConsumerDepth extends RemotingDepth {
         scheduler.remotingIsReal = true;
         scheduler.consumes = true;
         GroupBrokers brokers = new GroupBrokers(release);
-        Wire.use(new Wire(types(release), network, new Replies(release, network, brokers)));
+        Wire wire = new Wire(types(release), network, new Replies(release, network, brokers));
+        brokers.asks = wire::request;
+        brokers.onLeave = wire::shut;
+        Wire.use(wire);
         return new PushClient(release, scheduler, network, brokers, () -> Wire.use(null));
     }
 }

@@ -2,6 +2,7 @@ package rocketdiff.simulation.remoting;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.servers.Fault;
 import rocketdiff.simulation.servers.Reply;
@@ -89,6 +90,10 @@ final class Peer {
                 connection.breakOff(fault);
             }
         });
+    }
+
+    void request(Supplier<Object> request) {
+        new ArrayList<>(connections).forEach(connection -> connection.receive(request));
     }
 
     void forget(Connection connection) {

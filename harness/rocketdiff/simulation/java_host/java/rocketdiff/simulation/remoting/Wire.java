@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.sending.Attempt;
@@ -21,6 +22,7 @@ final class Wire {
     private final Map<ScriptedServer, Peer> peers = new IdentityHashMap<>();
     private final Map<Object, Wheel> wheels = new IdentityHashMap<>();
     private int numbered;
+    private boolean isShut;
 
     Wire(NettyTypes types, Network network, Replies replies) {
         this.types = types;
@@ -46,10 +48,26 @@ final class Wire {
         Peer peer = peers.computeIfAbsent(network.at(address), server -> new Peer(server, replies));
         Connection connection = new Connection(this, peer, target, numbered++, types.connectTimeoutMs(bootstrap));
         types.initialise(bootstrap, connection.channel);
+        if (isShut) {
+            return connection.connected.proxy;
+        }
         Scheduler scheduler = Scheduler.current();
         boolean inOrderToSend = scheduler.running().errand instanceof Attempt;
         scheduler.after(0, () -> peer.meet(connection, inOrderToSend));
         return connection.connected.proxy;
+    }
+
+    /** No connect leads anywhere from now on. */
+    void shut() {
+        isShut = true;
+    }
+
+    /** A server asks the client something on every connection. */
+    void request(ScriptedServer server, Supplier<Object> request) {
+        Peer peer = peers.get(server);
+        if (peer != null) {
+            peer.request(request);
+        }
     }
 
     /** What ticks instead of a HashedWheelTimer. */

@@ -37,6 +37,9 @@ final class ConsumingSteps {
                 };
             case "store":
                 return store(fields);
+            case "notify":
+                String notifying = fields.text("broker");
+                return (run, place) -> ((Subscriber) run.client).notified(notifying);
             case "refuse":
                 String broker = fields.text("broker");
                 String asked = fields.text("asked");
@@ -69,13 +72,15 @@ final class ConsumingSteps {
     }
 
     private static Step join(Fields fields) {
-        List<long[]> rows = new ArrayList<>();
+        List<Listening.Row> rows = new ArrayList<>();
         for (Object row : fields.has("rules") ? fields.list("rules") : new ArrayList<>()) {
             Fields of = new Fields("rule", row);
-            rows.add(new long[] {of.number("every"), of.number("offset", 0), of.number("tries", 1)});
+            rows.add(new Listening.Row(of.number("every"), of.number("offset", 0), of.number("tries", 1),
+                of.has("then") ? of.text("then") : "later", (Long) of.any("level"), of.number("works_ms", 0)));
         }
         Listening listening = new Listening(rows, fields.flag("unknown_topic", false),
-            "orderly".equals(fields.textOrNull("listener")));
+            "orderly".equals(fields.textOrNull("listener")), "broadcasting".equals(fields.textOrNull("model")),
+            fields.has("tags") ? fields.text("tags") : "*");
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
@@ -95,7 +100,8 @@ final class ConsumingSteps {
         int queue = Math.toIntExact(fields.number("queue"));
         long count = fields.number("count", 1);
         int bytes = fields.integer("bytes", 1);
-        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes);
+        String tag = fields.textOrNull("tag");
+        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes, tag);
     }
 
     private static Step offset(Fields fields, boolean isConsumed) {
