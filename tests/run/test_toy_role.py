@@ -36,8 +36,13 @@ def test_a_role_that_receives_nothing_conforms(tmp_path: Path, monkeypatch: pyte
     run = RunDirectory.create(tmp_path, manifest_of(request, 5, [case]))
     StagedCase(FakeCluster(), run.case(1), case, Pair({}), ()).play()
     entry = run.entry(1)
-    assert (entry.role, entry.status, entry.checks) == (TOY, CaseStatus.COMPLETE, ("silence", "protocol", "validity"))
+    assert (entry.role, entry.status, entry.checks) == (
+        TOY,
+        CaseStatus.COMPLETE,
+        ("silence", "resources", "protocol", "validity"),
+    )
     judgement = judge(analyze_here(run).evidence, describe([run], took_s=0.0))
     verdicts = {result.check: result.verdict for result in judgement.results}
+    assert verdicts.pop("resources") is Verdict.NOT_APPLICABLE  # no process was sampled
     assert verdicts == dict.fromkeys(("silence", "protocol", "validity"), Verdict.CONFORMS)
     assert judgement.exit_code is ExitCode.CONFORMS

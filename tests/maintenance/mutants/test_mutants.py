@@ -30,6 +30,7 @@ def test_every_module_of_the_rules_has_mutants(mutants: list[Mutant]) -> None:
         "rocketmq_reference.rules.dialect",
         "rocketmq_reference.rules.consumer.allocation_rules",
         "rocketmq_reference.rules.consumer.consumer_rules",
+        "rocketmq_reference.rules.consumer.lite_pull_rules",
     }
 
 

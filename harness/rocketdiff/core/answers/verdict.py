@@ -76,10 +76,11 @@ class SideExample:
 
     @property
     def choices(self) -> tuple[object, ...]:
-        """What a reader sees of its decisions: the queue and outcome of each attempt, and how the call ended. No times."""
+        """What a reader sees: the queue and outcome of each attempt, how the call ended, and where it is stored. No times."""
         call = self.call or CallEnd()
         attempts = tuple((made.broker, made.queue_id, made.outcome) for made in self.attempts)
-        return attempts, call.outcome, call.error, call.status
+        stored = None if self.stored is None else tuple((copy.broker, copy.queue_id) for copy in self.stored)
+        return attempts, call.outcome, call.error, call.status, stored
 
 
 def are_alike(sides: Sequence[SideExample]) -> bool:
