@@ -1,5 +1,6 @@
-"""One live push consumer on a live client: its requests as frames, and the producer that sends failed messages again."""
+"""Live consumers on a live client: their rounds, their requests as frames, and the producer that sends failed messages again."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -30,6 +31,7 @@ from rocketmq_reference.host.offset_file import OffsetFile
 from rocketmq_reference.remoting import consuming, requests
 from rocketmq_reference.remoting.answers import PullAnswer, expect_success, parse_offset, parse_pull
 from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.consuming import Subscription
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import RECONSUME_TIME, WAIT
@@ -37,11 +39,13 @@ from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape
 
+_NS_PER_MS = 1_000_000
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
-FIRST_COMMIT_MS = 10_000
+_FIRST_COMMIT_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,9 @@ def live_consumer(
     """Make a consumer on a client of its own, whose background tasks are not started yet. is_orderly: what the listener is."""
     dialect, rules = dialect_of(release), consumer_rules_of(release)
     known = known_routes(dialect, None)
-    sizes = {CONSUME: settings.consume_thread_nums}
-    instance = settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
+    sizes, instance = {CONSUME: settings.consume_thread_nums}, instance_of(settings)
     client = live_client(name_servers, group, dialect, settings, known, access, sizes=sizes, instance=instance)
-    host, remoting, background = client.host, client.remoting, client.background
+    host, remoting = client.host, client.remoting
     memory = ConsumerMemory(group, client.client_id, rules, settings, observer, is_orderly=is_orderly)
     codec = FrameConsumeCodec(memory, settings, release, access)
     committing = committing_of(client, memory, settings, codec, port_of(dialect))
@@ -82,26 +85,8 @@ def live_consumer(
     consuming = _calls(client, memory, codec, committing, listen, resender)
     pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver)
     in_order = consuming if isinstance(consuming, Orderly) else None
-    rebalancing = Rebalancing(
-        memory,
-        host,
-        client.routes,
-        remoting,
-        codec,
-        committing,
-        background,
-        settings.strategy or STRATEGIES[settings.allocation],
-        RandomTape(),
-        settings.mq_client_api_timeout_ms,
-        pulling.begin,
-        in_order,
-    )
+    rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin, in_order)
     pulling.on_moved = rebalancing.begin_anew
-    client.memory.roles.append(memory)
-    client.memory.consumers.append(memory)
-    serve_rounds(client, background, rebalancing)
-    interval_ms = settings.persist_consumer_offset_interval_ms
-    background.tasks.append(Task(FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
     concurrent = consuming if isinstance(consuming, Concurrent) else None
     return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
 
@@ -122,7 +107,51 @@ def _calls(
     return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
 
 
-def serve_rounds(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
+def instance_of(settings: ConsumerSettings) -> str | None:
+    """Return the instance name of a client: a broadcasting one needs the same after a restart. None for one of its own."""
+    return settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
+
+
+def subscribe(client: LiveClient, memory: ConsumerMemory, topic: str, expression: str) -> None:
+    """Consume a topic from the next round on."""
+    memory.subscriptions[topic] = Subscription(topic, expression, time.time_ns() // _NS_PER_MS)
+    client.routes.known.want(topic)
+
+
+def begin_rounds(
+    client: LiveClient,
+    memory: ConsumerMemory,
+    settings: ConsumerSettings,
+    codec: "FrameConsumeCodec",
+    committing: Committing,
+    begin: Callable[[TopicQueue, ProcessQueue[StoredMessage], int], None],
+    in_order: Orderly | None = None,
+) -> Rebalancing:
+    """Return the rounds of a consumer, which its client now serves, and whose offsets it commits. begin: pulls from a queue taken."""
+    background = client.background
+    rebalancing = Rebalancing(
+        memory,
+        client.host,
+        client.routes,
+        client.remoting,
+        codec,
+        committing,
+        background,
+        settings.strategy or STRATEGIES[settings.allocation],
+        RandomTape(),
+        settings.mq_client_api_timeout_ms,
+        begin,
+        in_order,
+    )
+    client.memory.roles.append(memory)
+    client.memory.consumers.append(memory)
+    _serve_rounds(client, background, rebalancing)
+    interval_ms = settings.persist_consumer_offset_interval_ms
+    background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    return rebalancing
+
+
+def _serve_rounds(client: LiveClient, background: Background, rebalancing: Rebalancing) -> None:
     """Start a round when a broker reports other members, and when one has taken a heartbeat on a new connection."""
 
     def wake(_asked: Command, _thread: Thread) -> Running[Command | None]:

@@ -4,15 +4,20 @@ The live lite pull consumer: its life cycle; the rules make every decision.
 Read in DefaultLitePullConsumer and DefaultLitePullConsumerImpl, 4.6.1 to 5.3.3.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from rocketmq_reference.api.checks import check_group
-from rocketmq_reference.api.consuming import FIRST_COMMIT_MS, FrameConsumeCodec, committing_of, port_of, serve_rounds
+from rocketmq_reference.api.consuming import (
+    FrameConsumeCodec,
+    begin_rounds,
+    committing_of,
+    instance_of,
+    port_of,
+    subscribe,
+)
 from rocketmq_reference.api.settings import ConsumerSettings
-from rocketmq_reference.client.background import Task
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.calling import as_sent
 from rocketmq_reference.client.consuming.committing import Committing
@@ -24,14 +29,10 @@ from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.dialects import dialect_of, lite_pull_rules_of, shared_rules_of
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
-from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
+from rocketmq_reference.remoting.consuming import EVERYTHING
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
-from rocketmq_reference.rules.tape import RandomTape
-
-_NS_PER_MS = 1_000_000
 
 BATCH_SIZE = 10
 """Default of its pull_batch_size, which is not that of a push consumer."""
@@ -78,9 +79,7 @@ class LitePullConsumer:
 
     def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
         """Consume a topic; expression: tags separated by ``||``. Before the start."""
-        version = time.time_ns() // _NS_PER_MS
-        self.parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
-        self.parts.client.routes.known.want(topic)
+        subscribe(self.parts.client, self.parts.memory, topic, expression)
 
     def start(self) -> Self:
         """
@@ -145,7 +144,6 @@ def _live_lite_pull(
     """Make a consumer on a client of its own, whose background tasks are not started yet."""
     dialect, own = dialect_of(release), lite_pull_rules_of(release)
     sizes = {PULL_THREADS: settings.pull_thread_nums}
-    instance = settings.instance_name or ("DEFAULT" if settings.is_broadcasting else None)
     client = live_client(
         name_servers,
         group,
@@ -154,30 +152,12 @@ def _live_lite_pull(
         known_routes(dialect, None),
         access,
         sizes=sizes,
-        instance=instance,
+        instance=instance_of(settings),
         is_stream=own.names_stream,
     )
-    host, remoting, background = client.host, client.remoting, client.background
     memory = ConsumerMemory(group, client.client_id, shared_rules_of(release), settings, observer, polls=True)
     codec = FrameConsumeCodec(memory, settings, release, access)
     committing = committing_of(client, memory, settings, codec, port_of(dialect))
-    pulling = LitePulling(memory, own, host, remoting, codec, committing)
-    rebalancing = Rebalancing(
-        memory,
-        host,
-        client.routes,
-        remoting,
-        codec,
-        committing,
-        background,
-        settings.strategy or STRATEGIES[settings.allocation],
-        RandomTape(),
-        settings.mq_client_api_timeout_ms,
-        pulling.begin,
-    )
-    client.memory.roles.append(memory)
-    client.memory.consumers.append(memory)
-    serve_rounds(client, background, rebalancing)
-    interval_ms = settings.persist_consumer_offset_interval_ms
-    background.tasks.append(Task(FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    pulling = LitePulling(memory, own, client.host, client.remoting, codec, committing)
+    rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin)
     return LiveLitePull(client, memory, committing, rebalancing, pulling)

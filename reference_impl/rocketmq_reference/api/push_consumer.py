@@ -4,12 +4,11 @@ The live push consumer: its life cycle; the rules make every decision.
 Read in DefaultMQPushConsumer and DefaultMQPushConsumerImpl, 4.2.0 to 5.3.3.
 """
 
-import time
 from collections.abc import Sequence
 from typing import Self
 
 from rocketmq_reference.api.checks import check_group
-from rocketmq_reference.api.consuming import live_consumer
+from rocketmq_reference.api.consuming import live_consumer, subscribe
 from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.concurrent import Listen
@@ -17,11 +16,9 @@ from rocketmq_reference.client.consuming.memory import Observer
 from rocketmq_reference.client.consuming.orderly import ListenInOrder
 from rocketmq_reference.dialects import RELEASES
 from rocketmq_reference.host.access import OPEN, Access
-from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
+from rocketmq_reference.remoting.consuming import EVERYTHING
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX
-
-_NS_PER_MS = 1_000_000
 
 FIRST_RELEASE = "4.2.0"
 """The first release whose consumers are imitated: earlier ones count bytes and expired messages otherwise."""
@@ -74,9 +71,7 @@ class PushConsumer:
 
     def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
         """Consume a topic; expression: tags separated by ``||``. Before the start."""
-        version = time.time_ns() // _NS_PER_MS
-        self.parts.memory.subscriptions[topic] = Subscription(topic, expression, version)
-        self.parts.client.routes.known.want(topic)
+        subscribe(self.parts.client, self.parts.memory, topic, expression)
 
     def start(self) -> Self:
         """
