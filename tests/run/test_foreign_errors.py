@@ -11,6 +11,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.records.session import Hello
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.subject_check import check
 from rocketdiff.run.subject_check.check import check_subject, foreign_errors, untold_attempts
@@ -69,6 +70,25 @@ def test_a_mode_without_reported_attempts_is_named() -> None:
     transcript.keep(Attempt(0, 0, 0, "broker-a", 0, 1, 2))
     transcript.keep(Attempt(1, 0, 0, "broker-a", 0, 3, 4))
     assert untold_attempts(transcript) == []
+
+
+def test_a_failed_send_that_stood_at_a_breakpoint_is_not_judged() -> None:
+    """Of an attached program, a send that failed after seconds is named and left out, wherever its message lies; others are judged."""
+    sends = [Send(number, 0, 1, 2, status="SEND_OK") for number in range(check.SENDS - 1)]
+    held = Send(check.SENDS - 1, 0, 1, 130_000_000_001, error="RemotingConnectException")
+    stored = tuple(
+        cast(Any, SimpleNamespace(send=number, body_ok=True, broker=None, queue_id=0, queue_offset=0))
+        for number in range(1, check.SENDS - 1)
+    )
+    trial = check._Trial(Transcript(sends=[*sends, held]), stored, has_stopped=True, clock_off_ns=0)
+    judged, note = check._without_held(trial)
+    assert note == f"not judged, as held up for up to 130 s: send {check.SENDS - 1} (RemotingConnectException)"
+    assert check._problems(judged, SendKind.PLAIN, SendMode.SYNC) == [
+        "1 of 20 messages are not stored, the first is number 0"
+    ]
+    assert check._problems(trial, SendKind.PLAIN, SendMode.SYNC)[0].startswith(
+        "1 of 20 failed though nothing was wrong"
+    )
 
 
 AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}

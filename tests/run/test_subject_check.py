@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rocketdiff.core.resources import import_path
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.process.attached import VARIABLE, AttachPoint
 from rocketdiff.releases.artifacts.class_paths import client_class_path
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.programs.driver_builds import (
@@ -28,10 +30,12 @@ from rocketdiff.releases.programs.driver_builds import (
     releases_of,
     rust_target,
 )
-from rocketdiff.run.subject_check.check import check_subject
+from rocketdiff.run.subject_check.check import check_subject, trial_names
 from rocketdiff.run.subject_check.finding import CheckFinding
+from rocketdiff.run.subject_check.played import play
+from rocketdiff.scenario import load_all, select
 from rocketdiff.subjects.own.skeletons import CONSUMER_SKELETONS, SKELETONS, write_skeleton
-from rocketdiff.subjects.registry import resolved
+from rocketdiff.subjects.registry import attached, resolved
 from tests.live import BUILD_VARIABLE, READY_S
 from tests.protocol.published import require_record
 from tests.subjects.built import assert_hello_as_known, require_build
@@ -175,6 +179,38 @@ BUILDS: dict[str, Callable[[Path], str]] = {
 }
 
 
+ATTACHED = {(ClientRole.PRODUCER, "java"), (ClientRole.CONSUMER, "python")}
+"""Skeletons that connect by themselves; the others speak over pipes."""
+
+
+def skeleton_findings(language: str, role: ClientRole, cluster: Cluster, folder: Path) -> list[CheckFinding]:
+    """Findings of a skeleton that was built; the working directory is its folder."""
+    spec = BUILDS[language](folder)
+    if (role, language) not in ATTACHED:
+        return list(check_subject(resolved(spec), cluster, folder.parent))
+    with ExitStack() as stack:
+        point = stack.enter_context(AttachPoint(0, READY_S, lambda _: None))
+
+        def start() -> None:
+            command = shlex.split(spec.removeprefix("exec:"))
+            started = subprocess.Popen(command, env=os.environ | {VARIABLE: point.address}, stdin=subprocess.DEVNULL)
+            stack.callback(started.wait)
+            stack.callback(started.kill)
+
+        start()
+        names: list[str] = []
+
+        def announce(name: str) -> None:
+            if names:
+                start()
+            names.append(name)
+
+        subject = attached(point)
+        findings = list(check_subject(subject, cluster, folder.parent, announce=announce))
+        assert names == trial_names(subject)
+        return findings
+
+
 @pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize("language", CONSUMER_SKELETONS)
 def test_a_skeleton_of_a_consumer_passes_as_it_is(
@@ -183,9 +219,8 @@ def test_a_skeleton_of_a_consumer_passes_as_it_is(
     """A member of a group is tried as such, and nothing else."""
     folder = tmp_path / "driver"
     write_skeleton(language, folder, ClientRole.CONSUMER)
-    spec = BUILDS[language](folder)
     monkeypatch.chdir(folder)
-    findings = list(check_subject(resolved(spec), one_master, tmp_path))
+    findings = skeleton_findings(language, ClientRole.CONSUMER, one_master, folder)
     assert [finding for finding in findings if finding.problem] == []
     assert "hello has no role producer: scenarios about producers are left out" in findings[0].tried
     assert len(findings) == 11
@@ -201,9 +236,8 @@ def test_a_skeleton_passes_as_it_is(
         require_build(OTHER_CLIENTS[language])
     folder = tmp_path / "driver"
     write_skeleton(language, folder)
-    spec = BUILDS[language](folder)
     monkeypatch.chdir(folder)
-    findings = list(check_subject(resolved(spec), one_master, tmp_path))
+    findings = skeleton_findings(language, ClientRole.PRODUCER, one_master, folder)
     assert [finding for finding in findings if finding.problem] == []
     assert any("plain" in finding.tried for finding in findings)
     # Node's client sets its own tag if there is none (fixtures/findings.md, N5).
@@ -238,3 +272,24 @@ def test_a_false_report_is_one_sentence(
         if message in finding.problem:
             break
     assert message in problems[-1], problems
+
+
+@pytest.mark.usefixtures("time_to_stop")
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [((), ""), (("--body", "x"), "60 damaged messages, the first is number 0")],
+    ids=["sound", "damages bodies"],
+)
+def test_a_scenario_is_played_alone_and_what_is_stored_is_judged(
+    one_master: Cluster, tmp_path: Path, flags: tuple[str, ...], problem: str
+) -> None:
+    """Sends that fail at a killed broker are listed, and are no problem; a damaged message is one."""
+    (scenario,) = select(load_all(None), patterns=("retries/default-with-the-only-broker-dead",))
+    subject = resolved(f"exec:{shlex.join([sys.executable, str(PROGRAM), *flags])}")
+    notes: list[str] = []
+    findings = list(play(subject, scenario, one_master, tmp_path, 7, notes.append))
+    assert notes == [scenario.name, "kill of broker-a begins"]
+    assert re.search(r"\d+ sends: \d+ SEND_OK, \d+ (RemotingConnectException|MQClientException)", findings[1].tried), (
+        findings
+    )
+    assert findings[-1].problem == problem

@@ -23,6 +23,7 @@ from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.records.sending import Attempt
 from rocketdiff.core.sends.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.subject_process import SubjectProcess
@@ -274,7 +275,9 @@ def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
     set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=PATIENCE_S)
     stage.cluster.pause("broker-a")
     set_up.subject.close()
-    assert not set_up.subject._process._is_killed
+    process = set_up.subject._process
+    assert isinstance(process, Child)
+    assert not process._is_killed
     assert set_up.subject.broken is None
 
 

@@ -15,7 +15,7 @@ from rocketdiff.subjects.own.skeletons import CONSUMER_SKELETONS, SKELETONS, wri
 @pytest.mark.parametrize(
     ("role", "language", "most"),
     [
-        *((ClientRole.PRODUCER, language, 150) for language in SKELETONS),
+        *((ClientRole.PRODUCER, language, 170) for language in SKELETONS),
         *((ClientRole.CONSUMER, language, 450) for language in CONSUMER_SKELETONS),
     ],
 )

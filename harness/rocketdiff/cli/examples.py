@@ -95,6 +95,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff subject check java:patched.jar@5.3.3",
         "rocketdiff subject check 'exec:./my-driver --flag' --security made.yaml",
     ),
+    "subject attach": (
+        "rocketdiff subject attach",
+        "rocketdiff subject attach --only selector",
+        "rocketdiff subject attach --scenario fault-latency/pause-one-of-two --seed 7",
+    ),
     "cluster": ("rocketdiff cluster up", "rocketdiff cluster down"),
     "cluster up": (
         "rocketdiff cluster up --topology one-master --port 9876",

@@ -26,6 +26,12 @@ class Deadlines:
     exit_s: float = 2.0
 
 
+_A_DAY_S = 86_400.0
+
+LIFTED = Deadlines(*[_A_DAY_S] * 6)
+"""For a program that its author may hold at a breakpoint."""
+
+
 @dataclass(frozen=True, slots=True)
 class OutputBounds:
     """

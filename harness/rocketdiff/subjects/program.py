@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.process.attached import AttachPoint
 
 _CHANGES_A_CLIENT = (
     "JAVA_TOOL_OPTIONS",
@@ -27,11 +28,16 @@ _CHANGES_A_CLIENT = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Command line and complete environment of one start. here: working directory; None for the folder of its files."""
+    """
+    Command line and complete environment of one start. here: working directory; None for the folder of its files.
+
+    attach: where the program connects, which its author starts; it has no command then.
+    """
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     here: Path | None = None
+    attach: AttachPoint | None = None
 
 
 class SubjectProgram(Protocol):

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from rocketdiff.core.demand import Demand
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records.session import Hello
 from rocketdiff.core.subject import STANDARD, SubjectId, with_client
 from rocketdiff.core.tables.roles import ClientRole
+from rocketdiff.process.attached import AttachPoint
 from rocketdiff.releases.programs.builds import is_build, kept
 from rocketdiff.releases.programs.wrappers import unwrapped
 from rocketdiff.subjects.kind import Kind, LabHost
@@ -15,8 +17,10 @@ from rocketdiff.subjects.kinds import cpp, grpc_java, java, other_languages, pyt
 from rocketdiff.subjects.own import subject_file
 from rocketdiff.subjects.own.own_program import (
     PREFIX,
+    AttachedProgram,
     OwnProgram,
     ProgramCommand,
+    attached_hello,
     command_of,
     found_command,
     hello_of,
@@ -38,6 +42,8 @@ def kind_of(subject: SubjectId) -> Kind:
     kind = KINDS.get(subject.client)
     if kind is None:
         hint = ", ".join(f"{name}:…" for name in KINDS) + "; a program of yours: exec:./driver"
+        if subject.client == "attach":
+            hint = "a run ends, watches and times its programs itself: exec:./driver; under a debugger: rocketdiff subject attach"
         raise UsageError("a client the harness knows", seen=str(subject), hint=hint)
     return kind
 
@@ -81,6 +87,12 @@ def resolved(spec: str) -> Subject:
         label, ledger = label or described.label, described.ledger
         return replace(subject, spec=spec, label=label, ledger=ledger)
     return replace(subject, spec=spec if _is_needed(spec, subject) else subject.spec, label=label)
+
+
+def attached(point: AttachPoint) -> Subject:
+    """Return the program that connects there as a subject; raises UsageError if it does not begin with a hello."""
+    hello = attached_hello(point)
+    return _described(hello, f"attach:{point.address}", AttachedProgram(id_of(hello, frozenset(KINDS)), point))
 
 
 def file_of(text: str) -> Path | None:
@@ -139,9 +151,12 @@ def _is_needed(spec: str, subject: Subject) -> bool:
 def _own(spec: str, command: ProgramCommand) -> Subject:
     hello = hello_of(spec, command)
     subject = id_of(hello, frozenset(KINDS))
+    return _described(hello, spec, OwnProgram(subject, command))
+
+
+def _described(hello: Hello, spec: str, program: OwnProgram | AttachedProgram) -> Subject:
     capabilities, roles = frozenset(hello.capabilities), hello.roles or (ClientRole.PRODUCER,)
-    own_ms = hello.attempt_timeout_ms
-    return Subject(subject, spec, OwnProgram(subject, command), None, capabilities, roles, own_ms)
+    return Subject(program.subject, spec, program, None, capabilities, roles, hello.attempt_timeout_ms)
 
 
 def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Subject:

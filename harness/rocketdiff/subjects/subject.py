@@ -11,7 +11,7 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.consuming.claims import unclaimed_of_group
 from rocketdiff.subjects.kind import Kind
-from rocketdiff.subjects.own.own_program import OwnProgram
+from rocketdiff.subjects.own.own_program import AttachedProgram, OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.sending.claims import unclaimed_of_send
 
@@ -61,6 +61,11 @@ class Subject:
         if self.kind is not None:
             return self.kind.protocol
         return ClientProtocol.GRPC if ClientProtocol.GRPC in self.capabilities else ClientProtocol.REMOTING
+
+    @property
+    def is_attached(self) -> bool:
+        """True if its author starts it, may hold it at a breakpoint, and no limit applies."""
+        return isinstance(self.program, AttachedProgram)
 
     def acts_as(self, role: ClientRole) -> bool:
         """True if it has the role, with whatever claims."""

@@ -17,13 +17,14 @@ from rocketdiff.core.closing import Closing
 from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.records.session import Hello, Ready
 from rocketdiff.core.security import hidden
+from rocketdiff.process.attached import Connection
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, encode_go, encode_stop
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.protocol.redaction import without_secrets
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.conversation import Conversation, RoleTalk, Stage
-from rocketdiff.subjects.limits import Deadlines, OutputBounds
+from rocketdiff.subjects.limits import LIFTED, Deadlines, OutputBounds
 from rocketdiff.subjects.program import Launch, SubjectProgram
 from rocketdiff.subjects.secret_removal import SecretRemoval
 
@@ -44,8 +45,9 @@ class SubjectProcess(Closing):
     One running subject; a context manager that ends it in any state.
 
     on_line: called on the listener thread with every complete line, without its line end and secrets. On close, secrets of the
-    setup are removed from all files in ``folder``. has_stopped: after close, True if it exited on the command stop. The await
-    methods raise SubjectBroken at the first violation or at their deadline.
+    setup are removed from all files in ``folder``. has_stopped: after close, True if it exited on the command stop. is_attached: its
+    author started it, and no deadline applies. began_ns: monotonic time, not after it could first read its clock. The await methods
+    raise SubjectBroken at the first violation or at their deadline.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class SubjectProcess(Closing):
         self.member = member
         self.subject = program.subject
         self.folder = folder
-        self._deadlines = deadlines or Deadlines()
+        launch = program.launch(folder)
+        self.is_attached = launch.attach is not None
+        self.began_ns = time.monotonic_ns() if launch.attach is None else launch.attach.began_ns
+        self._deadlines = LIFTED if self.is_attached else deadlines or Deadlines()
         self._on_line = on_line
         self._conversation = Conversation(program.subject)
         self._changed = threading.Condition()
@@ -73,7 +78,7 @@ class SubjectProcess(Closing):
         self._bounds = OutputBounds()
         self._secrets: tuple[str, ...] = ()
         self._removal: SecretRemoval | None = None
-        self._process = _started(program.launch(folder), folder)
+        self._process = _started(launch, folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
         self._listener = threading.Thread(target=self._listen, name=f"subject-{member}", daemon=True)
         self._listener.start()
@@ -287,7 +292,8 @@ class SubjectProcess(Closing):
     def _check_deadlines(self) -> None:
         with self._changed:
             stage, is_late = self.stage, time.monotonic() > self._stage_deadline
-            overdue = self._conversation.overdue(time.monotonic_ns()) if stage is Stage.RUNNING else None
+            is_watched = stage is Stage.RUNNING and not self.is_attached
+            overdue = self._conversation.overdue(time.monotonic_ns()) if is_watched else None
         if self._process.stderr_bytes() > self._bounds.stderr_bytes:
             self._break(_too_much("bytes on its stderr", self._bounds.stderr_bytes))
         elif stage is Stage.STARTED and is_late:
@@ -329,8 +335,10 @@ class SubjectProcess(Closing):
         self._process.kill()
 
 
-def _started(launch: Launch, folder: Path) -> Child:
-    """Create the folder and start the program there; raises EnvironmentMissing if either fails."""
+def _started(launch: Launch, folder: Path) -> Child | Connection:
+    """Create the folder and start the program there, or await its connection; raises EnvironmentMissing if that fails."""
+    if launch.attach is not None:
+        return launch.attach.connection()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stderr = (folder / _STDERR).open("a+b")

@@ -39,8 +39,8 @@ from rocketdiff.core.text.quoted import shown
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.subject_check.finding import CheckFinding
-from rocketdiff.run.subject_check.member import check_member, offered_trials
-from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
+from rocketdiff.run.subject_check.member import check_member, member_name, offered_trials
+from rocketdiff.run.subject_check.one_subject import HELD_MS, carried_out, new_setup, unheard
 from rocketdiff.scenario.stretch import TIMES
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.subject import Subject
@@ -57,6 +57,8 @@ _MARK = (("colour", "grün"),)
 _EVERY_NS = 10_000_000
 _PAUSE_S = 1.5
 _PAUSED_TIMEOUT_MS = 500
+_HELD_NS = 3_000_000_000
+"""A broker on loopback answers within milliseconds; on an overloaded machine within a second."""
 _CLOCK_TOLERANCE_NS = 2 * NS_PER_MS
 """Some runtimes round their clock to whole milliseconds."""
 
@@ -67,6 +69,7 @@ class _Trial:
     stored: tuple[StoredRow, ...]
     has_stopped: bool
     clock_off_ns: int
+    held: frozenset[int] = frozenset()
 
 
 def topology_for(subject: Subject) -> str:
@@ -74,20 +77,37 @@ def topology_for(subject: Subject) -> str:
     return "one-master-local-proxy" if subject.protocol is ClientProtocol.GRPC else "one-master"
 
 
-def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[CheckFinding]:
-    """Findings in the order they are made. ``cluster`` has one broker; it is paused once and healed. Raises ClusterError."""
-    calls = [(kind, SendMode.SYNC) for kind in SendKind] + [
-        (SendKind.PLAIN, SendMode.ASYNC),
-        (SendKind.PLAIN, SendMode.ONEWAY),
-    ]
-    offered = [call for call in calls if subject.offers(SendDemand(*call, (QUEUES,)))]
+def trial_names(subject: Subject) -> list[str]:
+    """What will be tried, each with a start of the program of its own, in order."""
+    offered = _offered_calls(subject)
+    paused = [_pause_name(subject)] if offered else []
+    return [*map(_call_name, offered), *paused, *map(member_name, offered_trials(subject))]
+
+
+def check_subject(
+    subject: Subject,
+    cluster: Cluster,
+    folder: Path,
+    only: str = "",
+    announce: Callable[[str], None] = lambda _: None,
+) -> Iterator[CheckFinding]:
+    """
+    Findings in the order they are made. ``cluster`` has one broker; it is paused once and healed. Raises ClusterError.
+
+    only: part of the names of what is tried. announce: called with the name before each start of the program.
+    """
+    offered = _offered_calls(subject)
     yield from _claims(subject, offers_sends=bool(offered))
     is_first, last = True, ""
     for kind, mode in offered:
-        tried = f"{SENDS} {mode} sends, {kind}"
+        tried = _call_name((kind, mode))
+        if only not in tried:
+            continue
+        announce(tried)
         plan = _carrying(_plan(kind, mode)) if is_first else _plan(kind, mode)
         try:
-            trial = _tried(subject, cluster, folder, plan, ClientSettings())
+            settings = ClientSettings(send_msg_timeout_ms=HELD_MS) if subject.is_attached else ClientSettings()
+            trial = _tried(subject, cluster, folder, plan, settings)
         except SubjectBroken as broken:
             yield CheckFinding(tried, f"{broken.signature}: {broken}")
             if is_first and broken.signature == STALLED:
@@ -99,16 +119,41 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
                 return
             last = failure
             continue
+        trial, held = _without_held(trial) if subject.is_attached else (trial, "")
         yield from (CheckFinding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
+        if held:
+            yield CheckFinding(held)
         untold = [] if is_first else untold_attempts(trial.transcript)
         yield from (CheckFinding(f"attempts of {tried}", problem) for problem in untold)
         if is_first:
             yield from _once(trial)
             yield from _carried(trial)
             is_first = False
-    if offered:
+    if offered and only in _pause_name(subject):
+        announce(_pause_name(subject))
         yield from _paused(subject, cluster, folder, *offered[0])
-    yield from check_member(subject, cluster, folder)
+    yield from check_member(subject, cluster, folder, only, announce)
+
+
+def _offered_calls(subject: Subject) -> list[tuple[SendKind, SendMode]]:
+    calls = [(kind, SendMode.SYNC) for kind in SendKind] + [
+        (SendKind.PLAIN, SendMode.ASYNC),
+        (SendKind.PLAIN, SendMode.ONEWAY),
+    ]
+    return [call for call in calls if subject.offers(SendDemand(*call, (QUEUES,)))]
+
+
+def _call_name(call: tuple[SendKind, SendMode]) -> str:
+    kind, mode = call
+    return f"{SENDS} {mode} sends, {kind}"
+
+
+def _pause_s(subject: Subject) -> float:
+    return max(_PAUSE_S, TIMES * (subject.attempt_timeout_ms or 0) / 1_000)
+
+
+def _pause_name(subject: Subject) -> str:
+    return f"sends to a broker that is paused for {_pause_s(subject):g} s"
 
 
 def _claims(subject: Subject, *, offers_sends: bool) -> Iterator[CheckFinding]:
@@ -165,16 +210,36 @@ def _tried(
     once_ready: Callable[[], None] | None = None,
 ) -> _Trial:
     setup = new_setup(cluster, settings, QUEUES)
-    begun_ns = time.monotonic_ns()  # before the program may read its clock
+    if subject.is_attached:
+        setup = replace(setup, callback_limit_ms=HELD_MS)
     with SubjectProcess(subject.program, CANDIDATE, folder / setup.topic, on_line=unheard) as process:
         hello = process.await_hello()
-        off_ns = max(begun_ns - hello.clock_ns, hello.clock_ns - time.monotonic_ns(), 0)
+        off_ns = max(process.began_ns - hello.clock_ns, hello.clock_ns - time.monotonic_ns(), 0)
         transcript = carried_out(process, plan, setup, once_ready, subject.attempt_timeout_ms)
     cluster.heal_all()
     await_drained(cluster, [setup.topic])
     stored = read_stored(cluster, setup.topic, plan.body_bytes)
     by_send = tuple(sorted(stored, key=lambda row: -1 if row.send is None else row.send))
     return _Trial(transcript, by_send, process.has_stopped, off_ns)
+
+
+def _without_held(trial: _Trial) -> tuple[_Trial, str]:
+    """
+    Leave out failed sends that took longer than any does in calm: their author may have held them at a breakpoint.
+
+    Returns also the note about them: a connection that is idle for two minutes is closed by the broker.
+    """
+    held = [send for send in trial.transcript.sends if send.error and send.end_ns - send.start_ns > _HELD_NS]
+    if not held:
+        return trial, ""
+    kept = replace(trial.transcript, sends=[send for send in trial.transcript.sends if send not in held])
+    took_s, numbers = (
+        max(send.end_ns - send.start_ns for send in held) / 1e9,
+        ", ".join(str(send.send) for send in held),
+    )
+    stored = tuple(row for row in trial.stored if row.send not in {send.send for send in held})
+    left = replace(trial, transcript=kept, stored=stored, held=frozenset(send.send for send in held))
+    return left, f"not judged, as held up for up to {took_s:,.0f} s: send {numbers} ({held[0].error})"
 
 
 def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
@@ -194,7 +259,7 @@ def _problems(trial: _Trial, kind: SendKind, mode: SendMode) -> list[str]:
     if spoilt:
         problems.append(f"the body of message {spoilt[0].send} is not its id padded with dots to {BODY_BYTES} bytes")
     times = {number: sum(row.send == number for row in stored) for number in range(SENDS)}
-    lost = [number for number, count in times.items() if count == 0]
+    lost = [number for number, count in times.items() if count == 0 and number not in trial.held]
     if lost and not failed:
         problems.append(f"{len(lost)} of {SENDS} messages are not stored, the first is number {lost[0]}")
     twice = [number for number, count in times.items() if count > 1]
@@ -266,8 +331,7 @@ def _once(trial: _Trial) -> Iterator[CheckFinding]:
 
 def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mode: SendMode) -> Iterator[CheckFinding]:
     """Sends to a paused broker must end with an error or after it resumes, and the subject must survive."""
-    pause_s = max(_PAUSE_S, TIMES * (subject.attempt_timeout_ms or 0) / 1_000)
-    tried = f"sends to a broker that is paused for {pause_s:g} s"
+    pause_s, tried = _pause_s(subject), _pause_name(subject)
     (broker,) = cluster.brokers
     settings = replace(ClientSettings(), send_msg_timeout_ms=_PAUSED_TIMEOUT_MS, retry_times_when_send_failed=0)
     begun_ns: list[int] = []
@@ -302,7 +366,7 @@ def _paused(subject: Subject, cluster: Cluster, folder: Path, kind: SendKind, mo
     yield CheckFinding(
         f"{tried}: the longest took {longest_ms:,.0f} ms with send_msg_timeout_ms {_PAUSED_TIMEOUT_MS}", problem
     )
-    if longest_ms > TIMES * _PAUSED_TIMEOUT_MS and not subject.attempt_timeout_ms:
+    if longest_ms > TIMES * _PAUSED_TIMEOUT_MS and not (subject.attempt_timeout_ms or subject.is_attached):
         yield CheckFinding("send_msg_timeout_ms: if no attempt obeys it, give attempt_timeout_ms in hello")
     yield from foreign_errors(trial.transcript)
 

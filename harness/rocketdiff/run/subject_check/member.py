@@ -34,7 +34,7 @@ from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.protocol.consuming import MemberSetup
 from rocketdiff.run.subject_check.finding import CheckFinding
 from rocketdiff.run.subject_check.member_findings import MemberTrial, member_findings
-from rocketdiff.run.subject_check.one_subject import carried_out, new_setup, unheard
+from rocketdiff.run.subject_check.one_subject import HELD_MS, carried_out, new_setup, unheard
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
 from rocketdiff.subjects.registry import program_of
@@ -80,10 +80,21 @@ def offered_trials(subject: Subject) -> list[tuple[ListenerKind, MessageModel]]:
     return [(kind, model) for kind, model in TRIALS if subject.offers(GroupDemand((kind.value, model.value)))]
 
 
-def check_member(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[CheckFinding]:
-    """Findings of each kind of group, in order. ``cluster`` has one broker. Raises ClusterError."""
+def member_name(trial: tuple[ListenerKind, MessageModel]) -> str:
+    """Return the name of what is tried."""
+    kind, model = trial
+    return f"member of a group, {kind}, {model}"
+
+
+def check_member(
+    subject: Subject, cluster: Cluster, folder: Path, only: str, announce: Callable[[str], None]
+) -> Iterator[CheckFinding]:
+    """Findings of each kind of group, in order; see ``check_subject``. Raises ClusterError."""
     for kind, model in offered_trials(subject):
-        name = f"member of a group, {kind}, {model}"
+        name = member_name((kind, model))
+        if only not in name:
+            continue
+        announce(name)
         try:
             yield from member_findings(name, _tried(subject, cluster, folder, kind, model))
         except SubjectBroken as broken:
@@ -177,24 +188,30 @@ def converse(
 
     feed: called once it owns its queues, or has had the time for it; ask: once it has left for the first time.
     """
-    trial.begun_ns = time.monotonic_ns()
+    trial.begun_ns = process.began_ns
     process.await_hello()
     trial.transcript = process.transcript
     process.prepare(talk)
     process.await_ready()
+
+    def at_most(limit_s: float) -> float:
+        return HELD_MS / 1_000 if process.is_attached else limit_s
+
     for is_last in (False, True):
         process.order(lambda: talk.join(0, time.monotonic_ns()))
-        process.await_that(lambda: talk.joined is not None, MemberLimits().join_s + 1)
+        process.await_that(lambda: talk.joined is not None, at_most(MemberLimits().join_s + 1))
         if talk.joined is not None and talk.joined.error is None:
-            _await(process, lambda: _owned(trial) >= trial.queues, SHARE_S if trial.claims(OWNED) else UNSEEN_SHARE_S)
+            share_s = at_most(SHARE_S) if trial.claims(OWNED) else UNSEEN_SHARE_S
+            _await(process, lambda: _owned(trial) >= trial.queues, share_s)
             if is_last:
                 _await(process, lambda: False, _AGAIN_S)
             else:
                 feed()
-                _await(process, lambda: _is_all_done(trial), BACK_S)
+                _await(process, lambda: _is_all_done(trial), at_most(BACK_S))
         leaving = talk.leave
         process.order(lambda: leaving(0, time.monotonic_ns(), is_last=is_last))  # noqa: B023 - called at once
-        process.await_that(lambda: talk.has_left, MemberLimits.of(GroupPlan(1, trial.setup.listener), 0, 1).leave_s + 1)
+        leave_s = MemberLimits.of(GroupPlan(1, trial.setup.listener), 0, 1).leave_s + 1
+        process.await_that(lambda: talk.has_left, at_most(leave_s))
         if not is_last:
             ask()
     process.await_done()

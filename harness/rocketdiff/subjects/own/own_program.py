@@ -17,11 +17,12 @@ from rocketdiff.core.errors import HarnessError, SubjectBroken, UsageError
 from rocketdiff.core.records.session import PROTOCOL, Hello
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.text.quoted import printable, shown
+from rocketdiff.process.attached import AttachPoint, Connection
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.releases.cache import sha256_of
-from rocketdiff.subjects.limits import MIB, Deadlines, OutputBounds
+from rocketdiff.subjects.limits import LIFTED, MIB, Deadlines, OutputBounds
 from rocketdiff.subjects.program import Launch, clean_environment
 
 PREFIX = "exec:"
@@ -65,6 +66,17 @@ class OwnProgram:
         return self.command.launch(folder)
 
 
+@dataclass(frozen=True, slots=True)
+class AttachedProgram:
+    """A program that its author starts and that connects; identified by the hello of its first connection."""
+
+    subject: SubjectId
+    point: AttachPoint
+
+    def launch(self, folder: Path) -> Launch:  # noqa: ARG002 - its files are its author's
+        return Launch((), {}, attach=self.point)
+
+
 def command_of(spec: str, here: Path) -> ProgramCommand:
     """Parse the command after ``exec:``; raises UsageError if there is no such program."""
     try:
@@ -101,7 +113,7 @@ def hello_of(spec: str, command: ProgramCommand) -> Hello:
             launch.command, stderr=stderr, environment=launch.environment, folder=command.folder, scratch=scratch
         )
         try:
-            hello = _hello(child, spec, Path(stderr.name))
+            hello, _ = _hello(child, spec, Deadlines().hello_s)
             child.write(STOP, timeout_s=Deadlines().exit_s)
             child.close_input()
             child.await_end(Deadlines().exit_s)
@@ -109,6 +121,23 @@ def hello_of(spec: str, command: ProgramCommand) -> Hello:
         finally:
             child.kill()
             child.close()
+
+
+def attached_hello(point: AttachPoint) -> Hello:
+    """
+    Await the first connection and return its hello; the connection is kept for the first conversation.
+
+    Raises EnvironmentMissing if none comes in time, UsageError if it does not begin with a hello.
+    """
+    connection = point.connection()
+    try:
+        hello, lines = _hello(connection, f"the program at {point.address}", LIFTED.hello_s)
+    except BaseException:
+        connection.close()
+        raise
+    connection.unread(lines)
+    point.keep(connection)
+    return hello
 
 
 def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
@@ -131,8 +160,10 @@ def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
     return subject
 
 
-def _hello(child: Child, spec: str, stderr: Path) -> Hello:
-    line = _first_line(child, spec, stderr)
+def _hello(child: Child | Connection, spec: str, within_s: float) -> tuple[Hello, list[bytes]]:
+    """Return the hello, and the lines that came with it."""
+    lines = _first_lines(child, spec, within_s)
+    line = lines[0]
     try:
         record = decode_record(line).record
     except SubjectBroken as problem:
@@ -143,19 +174,19 @@ def _hello(child: Child, spec: str, stderr: Path) -> Hello:
         ) from problem
     if not isinstance(record, Hello) or record.protocol != PROTOCOL:
         raise _no_hello(spec, printable(line.decode(errors="replace"), 200))
-    return record
+    return record, lines
 
 
-def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
+def _first_lines(child: Child | Connection, spec: str, within_s: float) -> list[bytes]:
     most = OutputBounds().stderr_bytes
-    deadline = time.monotonic() + Deadlines().hello_s
+    deadline = time.monotonic() + within_s
     try:
         while time.monotonic() < deadline:
-            for line in child.hear(_CHECK_INTERVAL_S) or ():
-                return line
+            if lines := child.hear(_CHECK_INTERVAL_S):
+                return lines
             if child.unfinished_bytes > MIB:
                 raise _no_hello(spec, "a line over 1 MiB")
-            if stderr.stat().st_size > most:
+            if child.stderr_bytes() > most:
                 raise _no_hello(spec, f"over {most // MIB} MiB on stderr", hint="hello comes before everything else")
     except EOFError:
         words = child.last_words()
@@ -169,7 +200,7 @@ def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
         ended = child.how_it_ended(Deadlines().exit_s)
         raise _no_hello(spec, f"{ended}{f'; its last words: {words}' if words else ''}") from None
     begun = f"{child.unfinished_bytes:,} bytes without an end of line" if child.unfinished_bytes else "nothing"
-    raise _no_hello(spec, f"{begun} for {Deadlines().hello_s:g} s", hint=_FLUSH)
+    raise _no_hello(spec, f"{begun} for {within_s:g} s", hint=_FLUSH)
 
 
 def _no_hello(spec: str, seen: str, hint: str = "only records may go to stdout, all else to stderr") -> HarnessError:
