@@ -62,8 +62,10 @@ class Orderly:
         if not self._memory.settings.is_broadcasting:
             first_ms = self._host.now_ms + rules.FIRST_RENEWAL_MS
             self._delays.schedule(first_ms, self._renew, self._memory.settings.lock_interval_ms)
-            if self._memory.rules.renews_locks_twice:  # ConsumeMessagePopOrderlyService is started too
-                self._pop_delays.schedule(first_ms, self._renew, self._memory.settings.lock_interval_ms)
+            # ConsumeMessagePopOrderlyService is started too, and never stopped.
+            if self._memory.rules.renews_locks_twice:
+                interval_ms = self._memory.settings.lock_interval_ms
+                self._pop_delays.schedule(first_ms, lambda _own: self.locking.renew(), interval_ms)
 
     def stop(self) -> Body:
         """Begin no run any more, and give all locks back; runs under way end after their call."""

@@ -14,17 +14,16 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Store,
     Then,
 )
-from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
+from rocketdiff.simulation.virtual.assembly import VirtualClient
+from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
 from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
-from rocketdiff.simulation.virtual.network import VirtualNetwork
+from rocketdiff.simulation.virtual.consuming.member_client import MemberClient, member_client
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
-from rocketmq_reference.client.background import Background, Task
-from rocketmq_reference.client.background import Rounds as Times
+from rocketmq_reference.client.background import Task
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
@@ -34,10 +33,8 @@ from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body, Running
-from rocketmq_reference.client.memory import ClientMemory, Thread
-from rocketmq_reference.client.publishing import known_routes
-from rocketmq_reference.client.remoting import Remoting
-from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.client.memory import ProducerMemory, Thread
+from rocketmq_reference.client.publishing import PublishLists
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
@@ -50,14 +47,13 @@ from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, Consume
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus
 from rocketmq_reference.rules.dialect import ConsumerDialect
+from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import Observer
 
-_INNER_GROUP = "CLIENT_INNER_PRODUCER"
 _UNKNOWN_TOPIC = "unknown"
-_PERIOD_MS = 30_000
-"""Of route polls and of heartbeats."""
 
-_FIRST_COMMIT_MS, _COMMIT_MS = 10_000, 5_000
+FIRST_COMMIT_MS, COMMIT_MS = 10_000, 5_000
+"""When offsets are committed."""
 
 
 class PushSession(GroupSession):
@@ -67,32 +63,25 @@ class PushSession(GroupSession):
         self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
     ) -> None:
         super().__init__(session, dialect, script, observer, OWN_ID)
-        kernel, codec = session.kernel, GroupCodec()
+        kernel, of_client = session.kernel, dialect_of(dialect.releases.first)
         self._brokers = GroupBrokers(kernel, session.servers, self._group)
-        of_client = dialect_of(dialect.releases.first)
-        network = VirtualNetwork(kernel, session.servers, self._brokers)
-        remoting: Any = Remoting(kernel, of_client.client.remoting, network)
-        network.client = remoting
-        shared = ClientMemory(of_client, known_routes(of_client, None))
-        shared.roles.append(self._memory)
-        shared.consumers.append(self._memory)
-        shared.producer_groups.append(_INNER_GROUP)
-        name_servers = NameServers((NAME_SERVER,), kernel, remoting, of_client.client.remoting, 0)
-        routes = Routes(shared, kernel, remoting, codec, name_servers, RouteDefaults())
-        times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
-        self._background = Background(shared, kernel, routes, remoting, codec, times)
-        self._committing = self._offsets(session, routes, remoting, codec)
+        member = self._member = member_client(session, of_client, self._memory, self._brokers)
+        remoting, codec = member.remoting, member.codec
+        producer = ProducerMemory(of_client, SendSettings(), lambda: ScriptedTape(script.seed))
+        self._lists = PublishLists(producer, member.routes)
+        member.shared.roles.append(self._lists)
+        self._committing = self._offsets(session, member)
         self._in_order: Orderly | None = None
         consuming = self._consuming = self._calls(session, remoting, codec)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
         self._rebalancing = Rebalancing(
             self._memory,
             kernel,
-            routes,
+            member.routes,
             remoting,
             codec,
             self._committing,
-            self._background,
+            member.background,
             STRATEGIES["AVG"],
             ScriptedTape(script.seed),
             API_TIMEOUT_MS,
@@ -100,24 +89,26 @@ class PushSession(GroupSession):
             self._in_order,
         )
         self._pulling.on_moved = self._rebalancing.begin_anew
-        self._background.on_greeted = self._rebalancing.wake
+        member.background.on_greeted = self._rebalancing.wake
         remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
-        self._background.tasks.append(Task(_FIRST_COMMIT_MS, _COMMIT_MS, lambda _own: self._committing.commit_all()))
-        self._routes, self._network = routes, network
-        self._client = VirtualClient(routes, RemotingParts(network, self._background))
+        commits = Task(FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all())
+        member.background.tasks.append(commits)
+        self._client = member.seen()
         self._listener: tuple[ListenerRule, ...] = ()
 
-    def _offsets(self, session: ScriptSession, routes: Routes, remoting: Any, codec: GroupCodec) -> Committing:
-        common = (self._memory, routes, remoting, codec, lambda address: address)
+    def _offsets(self, session: ScriptSession, member: MemberClient) -> Committing:
+        common = (self._memory, member.routes, member.remoting, member.codec, lambda address: address)
         is_broadcasting = self._memory.settings.is_broadcasting
         return LocalOffsets(session.kernel, _OffsetFile(), *common) if is_broadcasting else Committing(*common)
 
     def _calls(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
         if not self._memory.is_orderly:
-            return Concurrent(self._memory, session.kernel, remoting, codec, self._committing, self._listen, _no_route)
+            return Concurrent(
+                self._memory, session.kernel, remoting, codec, self._committing, self._listen, self._resend
+            )
         locking = Locking(self._memory, session.kernel, remoting, codec, self._committing)
         self._in_order = Orderly(
-            self._memory, session.kernel, self._committing, locking, self._listen_in_order, _no_route
+            self._memory, session.kernel, self._committing, locking, self._listen_in_order, self._resend
         )
         return self._in_order
 
@@ -131,7 +122,7 @@ class PushSession(GroupSession):
                 self._brokers.store(broker, queue, count, size, tag)
             case Notify(broker):
                 server = self.session.servers.broker(broker)
-                server.when_awake(lambda: self._network.request(broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
+                server.when_awake(lambda: self._member.network.request(broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
             case Refuse(broker, asked, code):
                 self._brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
             case LockHolder(broker, queue, other):
@@ -150,10 +141,10 @@ class PushSession(GroupSession):
         retry = () if self._memory.settings.is_broadcasting else (RETRY_PREFIX + self._memory.group,)
         for topic in (TOPIC, *unknown, *retry):
             self._memory.subscriptions[topic] = Subscription(topic, step.tags if topic == TOPIC else EVERYTHING, 0)
-            self._routes.known.want(topic)
+            self._member.routes.known.want(topic)
         if self._in_order is not None:
             self._in_order.start()
-        self._background.start()
+        self._member.background.start()
         self._rebalancing.start()
         answer = '{"started": true}'
         try:
@@ -176,10 +167,10 @@ class PushSession(GroupSession):
         if self._in_order is not None:
             yield from self._in_order.stop()
         yield from self._committing.commit_all()
-        yield from self._background.unregister_client()
-        self._background.stop()
+        yield from self._member.background.unregister_client()
+        self._member.background.stop()
         yield from self._pulling.drain()
-        self._network.shut_down()
+        self._member.network.shut_down()
         self._memory.drop_all()
 
     def _notified(self, _asked: object, _thread: Thread) -> Running[None]:
@@ -202,6 +193,12 @@ class PushSession(GroupSession):
         if rule is not None and rule.level is not None:
             context.suspend_ms = rule.level
         return _ended(rule, OrderlyStatus.SUSPEND, OrderlyStatus.SUCCESS)
+
+    def _resend(self, message: StoredMessage) -> Running[None]:
+        """Fail, when name servers have been asked for the retry topic, which those of a script do not know."""
+        if not message.body:
+            raise MQClientException("the message body length is zero", ResponseCode.MESSAGE_ILLEGAL)
+        yield from self._lists.published(RETRY_PREFIX + self._memory.group, by_selector=False)
 
     def _heard(self, messages: Sequence[StoredMessage], of: TopicQueue) -> ListenerRule | None:
         """Note the call, and return the rule by which it ends, if any."""
@@ -244,9 +241,3 @@ class _OffsetFile:
 
     def write(self, text: str) -> None:
         self._text = text
-
-
-def _no_route(_message: StoredMessage) -> Running[None]:
-    """Fail: the name server of a script does not know the retry topic."""
-    raise MQClientException("No route info of this topic")
-    yield  # a coroutine without waits

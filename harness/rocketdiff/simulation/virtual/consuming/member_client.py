@@ -1,0 +1,61 @@
+"""The client of a member that a script's step starts: connections, routes, and timers that are not started yet."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
+from rocketdiff.simulation.virtual.codec import NAME_SERVER
+from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
+from rocketdiff.simulation.virtual.consuming.group import GroupCodec
+from rocketdiff.simulation.virtual.network import VirtualNetwork
+from rocketdiff.simulation.virtual.session import ScriptSession
+from rocketmq_reference.client.background import Background
+from rocketmq_reference.client.background import Rounds as Times
+from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.memory import ClientMemory
+from rocketmq_reference.client.publishing import known_routes
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
+from rocketmq_reference.rules.dialect import Dialect
+
+_INNER_GROUP = "CLIENT_INNER_PRODUCER"
+_PERIOD_MS = 30_000
+"""Of route polls and of heartbeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberClient:
+    """Its parts; network and remoting know each other."""
+
+    shared: ClientMemory
+    network: VirtualNetwork
+    remoting: Any
+    codec: GroupCodec
+    routes: Routes
+    background: Background
+
+    def seen(self) -> VirtualClient:
+        """Return what every role has of it."""
+        return VirtualClient(self.routes, RemotingParts(self.network, self.background))
+
+
+def member_client(
+    session: ScriptSession, dialect: Dialect, memory: ConsumerMemory, brokers: GroupBrokers
+) -> MemberClient:
+    """Make the client of a member whose brokers these are."""
+    kernel, codec, rules = session.kernel, GroupCodec(), dialect.client.remoting
+    network = VirtualNetwork(kernel, session.servers, brokers)
+    remoting: Any = Remoting(kernel, rules, network)
+    network.client = remoting
+    shared = ClientMemory(dialect, known_routes(dialect, None))
+    shared.roles.append(memory)
+    shared.consumers.append(memory)
+    shared.producer_groups.append(_INNER_GROUP)
+    routes = Routes(
+        shared, kernel, remoting, codec, NameServers((NAME_SERVER,), kernel, remoting, rules, 0), RouteDefaults()
+    )
+    times = Times(_PERIOD_MS, _PERIOD_MS, API_TIMEOUT_MS)
+    return MemberClient(
+        shared, network, remoting, codec, routes, Background(shared, kernel, routes, remoting, codec, times)
+    )
