@@ -61,6 +61,7 @@ def test_checks_of_every_release(name: str, queues: str, ids: str, own: str, exp
         ("4.7.1", "a=2 r@b=4 x@c=1", "x x y", "x", "a.0 r@b.3"),
         ("4.9.8", "r@=2 r@r@=3 r@a@b=2", "x", "x", "r@r@.0 r@r@.1 r@r@.2"),
         ("4.9.8", "a=3", "x", "x", ""),
+        ("4.9.8", "@=1 @@=1 r@a=1", "x", "x", "r@a.0"),
         ("4.9.2", "r@a=5", "", "x", ""),
         ("4.9.2", "r@a=5", "x", "", ""),
         ("4.9.2", "", "x", "x", ""),
@@ -80,6 +81,12 @@ def test_machine_rooms_need_rooms_only_for_brokers_with_a_room() -> None:
     strategy = by_machine_room(None, consumer_rules_of("5.3.3"))
     assert answer(strategy, "a=1", "x", "x") == ""
     assert answer(strategy, "a=1 r@a=1", "x", "x").startswith("NullPointerException")
+
+
+@pytest.mark.parametrize(("own", "share"), [("y", ""), ("z", "b842097.0")])
+def test_a_ring_is_ordered_by_four_bytes_of_each_hash(own: str, share: str) -> None:
+    """The queue's hash 0x3167DA54 is behind a place of y at 0x3167DA3E, so that the next one, of z, has it."""
+    assert answer(STRATEGIES["CONSISTENT_HASH"], "b842097=1", "x y z", own) == share
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,23 @@
 """Rules of consumers: allocation, queues, rounds, limits and results; vectors made by the classes of all releases."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pytest
 
 from rocketmq_reference.dialects import consumer_rules_of
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer import concurrent, orderly, pull_loop
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES, ids_in_java_order, in_java_order
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus, acknowledged
-from rocketmq_reference.rules.consumer.offsets import Offsets, Remembered, TopicQueue, begins_at_zero, in_hash_order
-from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.offsets import (
+    PROCESS_BUCKETS,
+    Offsets,
+    Remembered,
+    TopicQueue,
+    begins_at_zero,
+    in_hash_order,
+)
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 from rocketmq_reference.rules.consumer.pull_broker import Asked, asked_for_commit, asked_for_query, member_of
 from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms, is_held_back
 from rocketmq_reference.rules.consumer.rebalance import Rounds
@@ -68,6 +76,7 @@ def test_queues_are_sorted_by_name_as_text_and_id_as_number() -> None:
     ordered = in_java_order(Queue(name, number) for name in names for number in (10, 9))
     expected = ["Broker-3", "broker-1", "broker-10", "broker-2"]
     assert ordered == [Queue(name, number) for name in expected for number in (9, 10)]
+    assert ids_in_java_order(["\ud800", "\uffff", "a"]) == ["a", "\ud800", "\uffff"]
 
 
 @pytest.mark.parametrize(
@@ -98,19 +107,55 @@ def test_messages_pulled_twice_count_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offsets", "body", "held"),
+    ("release", "pulled", "put", "removed"),
     [
-        (range(1000), b"", False),
-        (range(1001), b"", True),
-        ([0, 2000], b"", False),
-        ([0, 2001], b"", True),
-        (range(4), b"x" * (25 * MIB + 1), False),  # 100 MiB and some bytes
-        (range(4), b"x" * (25 * MIB + MIB // 4), True),
+        ("4.1.0-incubating", b"xyz", 0, 0),
+        ("4.9.7", b"xyz", 3, 2),
+        ("4.9.8", b"xyz", 3, 0),
+        ("5.0.0", b"xyz", 3, 2),
+        ("5.3.3", b"", 0, 0),
     ],
 )
-def test_pulling_is_held_back_above_each_limit(offsets: list[int], body: bytes, held: bool) -> None:
+def test_bytes_of_a_queue_by_release(release: str, pulled: bytes, put: int, removed: int) -> None:
+    """A message that is pulled again with one byte counts with the body that came first; only some releases then end at 0."""
+    queue: ProcessQueue[Stored] = ProcessQueue(0, consumer_rules_of(release))
+    queue.put([Stored(3, pulled), Stored(3)])
+    assert queue.bytes == put
+    queue.remove([Stored(3)])
+    assert queue.bytes == removed
+
+
+def test_a_message_without_a_body_is_put_but_not_counted() -> None:
+    """Up to 5.3.1; when it is finished the offset behind it is committed, whatever is left."""
+    queue: ProcessQueue[Stored] = ProcessQueue(0, consumer_rules_of("5.3.1"))
+    queue.put([Stored(0)])
+    with pytest.raises(ProcessQueueError, match="without a body") as raised:
+        queue.put([Stored(4, b"")])
+    assert raised.value.name == "NullPointerException"
+    assert (queue.remove([Stored(4, b"")]), queue.waiting, queue.count) == (5, [0], 1)
+
+
+def test_a_new_queue_is_empty_and_not_locked() -> None:
+    """Nothing was put into it, and the broker has not locked it."""
+    queue: ProcessQueue[Stored] = ProcessQueue(7, RULES)
+    assert (queue.count, queue.bytes, queue.last_put, queue.is_dropped, queue.is_locked) == (0, 0, 0, False, False)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "size", "held"),
+    [
+        (range(1000), 0, False),
+        (range(1001), 0, True),
+        ([0, 2000], 0, False),
+        ([0, 2001], 0, True),
+        (range(5), 21_181_235, False),  # a byte less than 101 MiB
+        (range(4), 25 * MIB + MIB // 4, True),
+    ],
+)
+def test_pulling_is_held_back_above_each_limit(offsets: list[int], size: int, held: bool) -> None:
     """Count, span and whole MiB each hold pulling back only above their limit."""
     queue: ProcessQueue[Stored] = ProcessQueue(0, RULES)
+    body = bytes(size)
     queue.put([Stored(offset, body) for offset in offsets])
     assert is_held_back(queue, ConsumeSettings()) is held
 
@@ -165,6 +210,51 @@ def test_when_rounds_begin(release: str, own_ms: int | None, expected: list[int]
     assert rounds.wait_ms == 20_000
     rounds.ended(now_ms, balanced=False)
     assert rounds.wait_ms == unbalanced_ms
+
+
+@pytest.mark.parametrize(("woken_ms", "is_due", "wait_ms"), [(998, False, 2), (999, False, 1), (1_000, True, 20_000)])
+def test_a_round_waits_for_the_last_millisecond_of_the_least_interval(
+    woken_ms: int, is_due: bool, wait_ms: int
+) -> None:
+    """What is left of the interval is waited for, and nothing else changes at its end."""
+    rounds = Rounds(consumer_rules_of("5.2.0"), ConsumeSettings(), 0)
+    assert (rounds.is_due(woken_ms), rounds.wait_ms) == (is_due, wait_ms)
+
+
+def test_defaults_of_the_java_consumers() -> None:
+    """As DefaultMQPushConsumer and DefaultLitePullConsumer of 5.3.3 are made; times in ms."""
+    assert asdict(ConsumeSettings()) == {
+        "message_model": "CLUSTERING",
+        "consume_from_where": "CONSUME_FROM_LAST_OFFSET",
+        "consume_thread_nums": 20,
+        "consume_message_batch_max_size": 1,
+        "pull_batch_size": 32,
+        "pull_interval_ms": 0,
+        "pull_threshold_for_queue": 1_000,
+        "pull_threshold_size_for_queue_mib": 100,
+        "consume_concurrently_max_span": 2_000,
+        "max_reconsume_times": -1,
+        "suspend_current_queue_time_ms": 1_000,
+        "pull_time_delay_when_exception_ms": None,
+        "persist_consumer_offset_interval_ms": 5_000,
+        "rebalance_wait_interval_ms": 20_000,
+        "rebalance_min_interval_ms": None,
+        "lock_interval_ms": 20_000,
+        "lock_max_live_time_ms": 30_000,
+        "auto_commit": True,
+        "auto_commit_interval_ms": 5_000,
+        "poll_timeout_ms": 5_000,
+        "pull_threshold_for_all": 10_000,
+        "pull_thread_nums": 20,
+    }
+    assert ConsumeContext() == ConsumeContext(ack_index=2_147_483_647, delay_level=0)
+    assert ConsumeFromWhere.FIRST == "CONSUME_FROM_FIRST_OFFSET"
+
+
+@pytest.mark.parametrize(("own", "most"), [(-1, 16), (-2, -2), (0, 0), (1, 1), (17, 17)])
+def test_a_message_is_handed_back_16_times_unless_set(own: int, most: int) -> None:
+    """Only −1 stands for the default."""
+    assert ConsumeSettings(max_reconsume_times=own).most_reconsume_times == most
 
 
 @pytest.mark.parametrize(
@@ -260,6 +350,20 @@ def test_a_walk_through_offsets_meets_what_is_added_ahead_of_it() -> None:
     offsets.update(walk[3], 1, increase_only=True)
     met = [offsets.following(of) for of in walk[1:]]
     assert [each and each[0] for each in met] == [walk[2], walk[3], None]
+
+
+def test_a_table_of_offsets_doubles_with_twelve_queues() -> None:
+    """It is a ConcurrentHashMap of 16 buckets; a HashMap of 16 would double with thirteen."""
+    queues = [TopicQueue("topic", Queue(f"x{7 * number}", 0)) for number in range(12)]
+    assert in_hash_order(queues) == in_hash_order(queues, buckets=32)
+    assert in_hash_order(queues) != in_hash_order(queues, concurrent=False)
+
+
+def test_constants_of_the_push_consumer() -> None:
+    """As in DefaultMQPushConsumerImpl, RebalanceImpl and ConsumeMessageOrderlyService of 4.2.0 to 5.5.0; times in ms."""
+    assert (pull_loop.BROKER_SUSPEND_MS, pull_loop.CLIENT_TIMEOUT_MS, pull_loop.FLOW_CONTROL_MS) == (15_000, 30_000, 50)
+    assert (orderly.LOCK_TIMEOUT_MS, orderly.CONTINUOUSLY_MS) == (1_000, 60_000)
+    assert (concurrent.FIRST_RETRY_LEVEL, PROCESS_BUCKETS) == (3, 128)
 
 
 def test_failed_messages_are_never_skipped() -> None:

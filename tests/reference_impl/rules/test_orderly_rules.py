@@ -82,6 +82,14 @@ def test_messages_are_taken_in_order_and_committed() -> None:
     assert (offsets(queue.take(2)), queue.commit(), queue.count) == ([4], 5, 0)
 
 
+def test_bytes_are_uncounted_by_a_release_that_does_not_reset_them() -> None:
+    """Of the last message too."""
+    queue: ProcessQueue[Stored] = ProcessQueue(0, consumer_rules_of("4.9.7"))
+    queue.put([Stored(2), Stored(3)])
+    queue.take(2)
+    assert (queue.commit(), queue.count, queue.bytes) == (4, 0, 0)
+
+
 def test_messages_that_are_put_back_wait_again() -> None:
     """One as it is now, or all that were taken, in their place."""
     queue = queue_of(1, 2, 3)

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rocketmq_reference.rules.java import INT_MAX
+
 LOCAL_RETRY_MS = 5_000
 """A message that could not be handed back is consumed again by the same member after this time."""
 
 SEND_BACK_TIMEOUT_MS = 5_000
 FIRST_RETRY_LEVEL = 3
 """Delay level of a first retry by the client's own send; each further one is one higher."""
-
-INT_MAX = 2**31 - 1
 
 
 class ConsumeStatus(StrEnum):

@@ -5,6 +5,7 @@ from typing import Any
 from rocketmq_reference.rules.consumer import pull_loop
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
+from rocketmq_reference.rules.java import INT_MAX
 
 BROKER_SUSPEND_MS = 20_000
 """How long a broker holds a pull without messages (brokerSuspendMaxTimeMillis)."""
@@ -16,7 +17,7 @@ FLOW_CONTROL_MS = 50
 PAUSED_MS = 1_000
 """From a look at a paused queue to the next."""
 
-MOST_BYTES = 2**31 - 1
+MOST_BYTES = INT_MAX
 """A pull limits messages, not bytes; requests have the field from 5.0.0 on."""
 
 

@@ -28,9 +28,10 @@ class Rounds:
     def is_due(self, now_ms: int) -> bool:
         """Called at the end of a wait; if False the thread waits again for the rest of the least interval."""
         left_ms = self._least_ms - (now_ms - self._last_ms)
-        if left_ms > 0:
-            self._wait_ms = left_ms
-        return left_ms <= 0
+        if left_ms <= 0:
+            return True
+        self._wait_ms = left_ms
+        return False
 
     def ended(self, now_ms: int, *, balanced: bool) -> None:
         self._wait_ms = self._interval_ms if balanced or not self._least_ms else self._least_ms
