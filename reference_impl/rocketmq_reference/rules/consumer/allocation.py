@@ -165,7 +165,7 @@ def _is_listed(queues: Sequence[Queue], ids: Sequence[str], own: str) -> bool:
 def _split(name: str) -> list[str]:
     """Return the parts between the signs ``@``, without empty ones at the end (String.split)."""
     parts = name.split("@")
-    while len(parts) > 1 and not parts[-1]:
+    while parts and not parts[-1]:
         parts.pop()
     return parts
 
