@@ -115,6 +115,6 @@ $(READY): requirements.lock pyproject.toml
 	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to three minutes the first time" >&2
 	@rm -f $@
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-index --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -277,7 +277,7 @@ def test_a_false_report_is_one_sentence(
 @pytest.mark.usefixtures("time_to_stop")
 @pytest.mark.parametrize(
     ("flags", "problem"),
-    [((), ""), (("--body", "x"), "60 damaged messages, the first is number 0")],
+    [((), ""), (("--body", "x"), r"\d+ damaged messages, the first is number 0")],
     ids=["sound", "damages bodies"],
 )
 def test_a_scenario_is_played_alone_and_what_is_stored_is_judged(
@@ -292,4 +292,4 @@ def test_a_scenario_is_played_alone_and_what_is_stored_is_judged(
     assert re.search(r"\d+ sends: \d+ SEND_OK, \d+ (RemotingConnectException|MQClientException)", findings[1].tried), (
         findings
     )
-    assert findings[-1].problem == problem
+    assert re.fullmatch(problem, findings[-1].problem)
