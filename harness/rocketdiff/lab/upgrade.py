@@ -19,6 +19,7 @@ from rocketdiff.lab.history.beyond_scripts import known_at
 from rocketdiff.lab.history.changelog import BehaviourChange, Corpus, changelog, roles_of, script_file
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
+from rocketdiff.releases.programs.wrappers import is_wrapper
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.page import context_of
@@ -63,7 +64,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """All differences between two releases, gravest first. runs: the examined runs. known: changes on the way that no script shows. roles: of the clients that were looked at."""
+    """All differences between two releases, gravest first. runs: the examined runs. known: changes on the way that no script shows. roles: of the clients that were looked at. asked: the words of the user."""
 
     before: str
     after: str
@@ -72,6 +73,14 @@ class Upgrade:
     runs: tuple[str, ...]
     known: tuple[str, ...] = ()
     roles: tuple[ClientRole, ...] = (ClientRole.PRODUCER,)
+    asked: tuple[str, str] = ("", "")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The releases, and in front of each the wrapper that ships it, if that was asked about."""
+        pairs = zip(self.asked, (self.before, self.after), strict=True)
+        first, second = (f"{word} (client {release})" if is_wrapper(word) else release for word, release in pairs)
+        return first, second
 
     def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
         for concern, heading in HEADINGS.items():
@@ -176,8 +185,8 @@ def _seen(cluster: DivergenceCluster, document: Document) -> Item:
 def headline(found: Upgrade) -> str:
     """Return the headline."""
     if not found.items:
-        return f"No difference between {found.before} and {found.after} was found"
-    return f"From {found.before} to {found.after}: {plural(len(found.items), 'difference')}"
+        return f"No difference between {' and '.join(found.names)} was found"
+    return f"From {' to '.join(found.names)}: {plural(len(found.items), 'difference')}"
 
 
 def subline(found: Upgrade) -> str:

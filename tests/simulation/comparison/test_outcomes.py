@@ -39,6 +39,9 @@ CASES = {
     "message a/0 1 is delivered 1,500 ms later": answer(
         (0, "query a/0, pull a/0 0"), (500, "deliver a/0 0 times 0"), (2_000, "deliver a/0 1 times 0, commit a/0 2")
     ),
+    "message a/0 0 is delivered 100 ms later": answer(
+        (0, "query a/0, pull a/0 0"), (600, "deliver a/0 0 times 0, deliver a/0 1 times 0"), (900, "commit a/0 2")
+    ),
     "a/0 is pulled 400 ms later": answer(
         (0, "query a/0"),
         (400, "pull a/0 0"),
@@ -50,7 +53,7 @@ CASES = {
         (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"),
         (900, "commit a/0 2, pull a/0 0"),
     ),
-    "brokers get 2 instead of 1 requests query; messages come as before": answer(
+    "brokers get 2 requests for an offset instead of 1; messages come as before": answer(
         (0, "query a/0, query a/0, pull a/0 0"),
         (500, "deliver a/0 0 times 0, deliver a/0 1 times 0"),
         (900, "commit a/0 2"),
@@ -77,5 +80,5 @@ def test_equal_messages_at_other_requests_times_have_no_outcome() -> None:
 def test_outcomes_are_ordered_as_they_are_asked() -> None:
     """The order of the questions is that of their gravity."""
     assert [outcome_of(OLD, lines).outcome for lines in CASES.values()] == [  # type: ignore[union-attr]
-        Outcome.START, *[Outcome.MESSAGES] * 6, Outcome.WAITING, *[Outcome.QUEUES] * 2, Outcome.REQUESTS,
+        Outcome.START, *[Outcome.MESSAGES] * 6, *[Outcome.WAITING] * 2, *[Outcome.QUEUES] * 2, Outcome.REQUESTS,
     ]  # fmt: skip

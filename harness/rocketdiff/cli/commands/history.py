@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -109,6 +110,7 @@ def upgrade(
     found = differences_between(
         release_of(before), release_of(after), documents, depths_named(depth, role), fresh=fresh
     )
+    found = replace(found, asked=(before, after))
     if markdown or html is None:
         text = page.markdown(found)
         write_page(markdown, text) if markdown else typer.echo(text, nl=False)

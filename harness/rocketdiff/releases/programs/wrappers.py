@@ -39,6 +39,11 @@ WRAPPERS = {
 """The subject that each wrapper ships, by the name before the colon and the wrapper's release."""
 
 
+def is_wrapper(text: str) -> bool:
+    """True for a release of a wrapper, as ``spring:2.3.5``."""
+    return text.partition(":")[0] in WRAPPERS
+
+
 def unwrapped(text: str) -> str:
     """
     The subject that a wrapper ships. Any other text is returned unchanged.

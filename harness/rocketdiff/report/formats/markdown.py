@@ -26,7 +26,7 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.run_difference import briefly
 from rocketdiff.report.views.case_matrix import CaseCell, matrix_of
 from rocketdiff.report.views.open_checks import why_open
-from rocketdiff.report.views.page import context_of, subjects_of, unanswered
+from rocketdiff.report.views.page import context_of, subjects_of, unanswered_together
 from rocketdiff.report.words.gate_rates import controls_lines, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import because, ledger_parts, to_look_at, trouble_text
 from rocketdiff.report.words.signatures import alike_note, explained_from, title_of
@@ -157,13 +157,13 @@ def _cluster(cluster: DivergenceCluster, document: Document) -> str:
 
 
 def _open_ends(document: Document) -> str:
-    rows = unanswered(document)
+    rows = unanswered_together(document)
     if not rows:
         return ""
     lines = [
-        f"- {EMOJI[row.result.verdict]} {inline(short_case(row.result.case, document.run))} {inline(row.result.check)}:"
+        f"- {EMOJI[row.result.verdict]} {inline(short_case(row.result.case, document.run))} {inline(checks)}:"
         f" {inline(row.why)}"
-        for row in rows[:FIRST_CLUSTERS]
+        for row, checks in rows[:FIRST_CLUSTERS]
     ]
     if len(rows) > FIRST_CLUSTERS:
         lines.append(f"- and {len(rows) - FIRST_CLUSTERS:,} more")

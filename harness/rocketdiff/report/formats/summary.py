@@ -18,7 +18,7 @@ from rocketdiff.report.consuming.words import FIGURES_SHOWN, figure_line
 from rocketdiff.report.document import Document
 from rocketdiff.report.views.case_matrix import CaseRow, Matrix, matrix_of
 from rocketdiff.report.views.open_checks import why_open
-from rocketdiff.report.views.page import context_of, guards_of, subjects_of, unanswered
+from rocketdiff.report.views.page import context_of, guards_of, subjects_of, unanswered_together
 from rocketdiff.report.words.gate_rates import controls_lines, is_measured, trust_briefly, unseen_rate
 from rocketdiff.report.words.ledger import STATE_SIGNS, because, to_look_at, trouble_text
 from rocketdiff.report.words.signatures import alike_note, explained_from, title_of
@@ -174,15 +174,15 @@ def _cluster(number: int, cluster: DivergenceCluster, document: Document) -> Ren
 
 
 def _unanswered(document: Document) -> RenderableType | None:
-    rows = unanswered(document)
+    rows = unanswered_together(document)
     if not rows:
         return None
     lines = [
         Text.assemble(
             (f"{row.sign.mark} ", STYLES[row.sign.tone]),
-            f"{short_case(row.result.case, document.run)} {row.result.check}: {row.why}",
+            f"{short_case(row.result.case, document.run)} {checks}: {row.why}",
         )
-        for row in rows[:UNANSWERED_SHOWN]
+        for row, checks in rows[:UNANSWERED_SHOWN]
     ]
     if len(rows) > len(lines):
         lines.append(Text(f"and {len(rows) - len(lines):,} more in the report", style="dim"))

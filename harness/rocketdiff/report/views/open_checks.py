@@ -25,6 +25,7 @@ _REMEDIES = (
         "episode",
         "more pauses decide it: another suite, or several runs judged together (rocketdiff analyze RUN RUN --out FOLDER)",
     ),
+    ("fault-on-time", "run it again on a machine with less load: faults came late"),
     ("guard", "run it again on a machine with less load; *Validity* names what did not hold"),
 )
 """Part of a reason, and its remedy; the first match applies."""

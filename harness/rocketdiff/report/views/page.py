@@ -319,6 +319,14 @@ def unanswered(document: Document) -> tuple[AnswerView, ...]:
     return (*(row for row in rows if row.gates), *waived)
 
 
+def unanswered_together(document: Document) -> tuple[tuple[AnswerView, str], ...]:
+    """Return the open checks of a case with one reason as its first one, and the names of all of them."""
+    together: dict[tuple[str, str, Verdict], list[AnswerView]] = {}
+    for row in unanswered(document):
+        together.setdefault((row.result.case, row.why, row.result.verdict), []).append(row)
+    return tuple((rows[0], ", ".join(row.result.check for row in rows)) for rows in together.values())
+
+
 def guards_of(document: Document) -> tuple[Guard, ...]:
     """Return the conditions of the run: the plan was executed, every case was valid, and the runner's guards."""
     counts = document.counts

@@ -138,7 +138,7 @@ def _sooner(one: _Heard, other: _Heard, queue: str) -> int:
     """By how many ms the other pulls or delivers the queue sooner, at most; its commits may be as much sooner."""
     pairs = [(one.pulled.get(queue, ()), other.pulled.get(queue, ()))]
     pairs += [(times, other.delivered.get(each, ())) for each, times in one.delivered.items() if each.startswith(queue)]
-    return max((before - after for left, right in pairs for before, after in zip(left, right, strict=False)), default=0)
+    return max((0, *(before - after for left, right in pairs for before, after in zip(left, right, strict=False))))
 
 
 def _reached(committed: Mapping[int, int], offset: int) -> int:
@@ -174,11 +174,26 @@ def _queues(one: _Heard, other: _Heard) -> Iterator[str]:
             yield f"{queue} is pulled until {other.pulled[queue][-1]:,} ms instead of {one.pulled[queue][-1]:,} ms"
 
 
+_REQUESTS = {
+    "back": "messages back",
+    "commit": "commits",
+    "heartbeat": "heartbeats",
+    "ids": "requests for the ids of the members",
+    "lock": "requests for locks",
+    "max": "requests for the end of a queue",
+    "pull": "pulls",
+    "query": "requests for an offset",
+    "unlock": "requests to unlock",
+    "unregister": "requests to unregister",
+}
+"""What a member asks brokers for, by the first word of a line of its rounds."""
+
+
 def _requests(one: _Heard, other: _Heard) -> Iterator[str]:
     for kind in dict.fromkeys((*one.asked, *other.asked)):
         before, after = (heard.asked.get(kind, 0) for heard in (one, other))
         if before != after:
-            yield f"brokers get {after} instead of {before} requests {kind}; messages come as before"
+            yield f"brokers get {after} {_REQUESTS.get(kind, kind)} instead of {before}; messages come as before"
 
 
 _QUESTIONS: Sequence[tuple[Outcome, Callable[[_Heard, _Heard], Iterator[str]]]] = (
