@@ -154,7 +154,7 @@ def _simulated(
     shown = difference_words(change.difference)
     return Item(
         concern,
-        change.behaviour,
+        ", ".join((change.behaviour, *change.alike)),
         sentence(standard.about.shows.rstrip(".")),
         words[0] or "as the script shows",
         words[1] or shown,

@@ -50,6 +50,16 @@ def test_an_answer_without_words_is_shown_as_it_is() -> None:
     assert "    answer: differs at step 0" in reported
 
 
+def test_answers_without_words_that_differ_alike_are_listed_once() -> None:
+    """Of a build's scripts whose answers first differ in the same, one is listed, and names the others."""
+    other = toy_standard("other", {"4.7.0": "it was so", "4.8.0": "it is thus"})
+    corpus = toy_corpus(by_table({}), (RULE, other), RELEASES)
+    found = changelog(toy_executions(by_table({name: {"4.8.0": 3} for name in ("rule", "other")})), corpus, WAY)
+    (change,) = found[1].changes
+    assert (change.behaviour, change.alike) == ("rule", ("other",))
+    assert "    differs first in the same: other" in list(changelog_lines(WAY, found))
+
+
 def test_a_difference_of_random_scripts_only_is_shrunk() -> None:
     """A difference that only a random script shows is shrunk to a selection after a failure."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.simulation.comparison import Outcome, outcome_of
+from rocketdiff.simulation.comparison import Outcome, outcome_of, sends_end
 
 
 def answer(*moments: tuple[int, str], start: Any = None) -> tuple[str, ...]:
@@ -82,3 +82,34 @@ def test_outcomes_are_ordered_as_they_are_asked() -> None:
     assert [outcome_of(OLD, lines).outcome for lines in CASES.values()] == [  # type: ignore[union-attr]
         Outcome.START, *[Outcome.MESSAGES] * 6, *[Outcome.WAITING] * 2, *[Outcome.QUEUES] * 2, Outcome.REQUESTS,
     ]  # fmt: skip
+
+
+OK = {"result": "ok", "status": "SEND_OK", "broker": "a", "elapsed_ms": 0, "attempts": [1]}
+FAILED = {
+    "result": "exception",
+    "exception": "MQClientException",
+    "code": 10_002,
+    "elapsed_ms": 3_000,
+    "attempts": [1, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ([OK, OK], ""),
+        ([{**OK, "broker": "b"}, OK], "SEND_OK from a after 0 ms, attempts 1 → SEND_OK from b after 0 ms, attempts 1"),
+        (
+            [{**OK, "broker": "b"}, FAILED],
+            "SEND_OK from a after 0 ms, attempts 1 → MQClientException 10002 after 3,000 ms, attempts 2",
+        ),
+    ],
+    ids=["alike", "another broker", "a failure comes before another broker"],
+)
+def test_the_gravest_end_of_a_send_is_shown(after: list[dict[str, Any]], words: str) -> None:
+    """A send whose result differs comes before one that ends at another broker."""
+    old, new = (
+        [json.dumps({"script": "s", "step": number, "send": send}) for number, send in enumerate(sends)]
+        for sends in ([OK, OK], after)
+    )
+    assert sends_end(old, new) == words

@@ -6,7 +6,7 @@ others (``follows``) is not listed where their change explains its own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rocketdiff.core.tables.checks import Concern
@@ -16,7 +16,13 @@ from rocketdiff.lab.history.beyond_scripts import CANNOT_SHOW, known_at
 from rocketdiff.lab.history.concerns import concern_of
 from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on
-from rocketdiff.simulation.comparison import AnswerDifference, OutcomeDifference, first_difference, outcome_of
+from rocketdiff.simulation.comparison import (
+    AnswerDifference,
+    OutcomeDifference,
+    first_difference,
+    outcome_of,
+    sends_end,
+)
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
@@ -35,7 +41,7 @@ class BehaviourChange:
 
     standard: None if only a random script shows the change. also: standard scripts whose change follows from it. known: the
     words of an answer (``before: …``) if only one of the two has words; else empty. outcome: of answers of a member. is_unknown: an answer has no
-    words.
+    words. ends: how a send ends before and after, if otherwise. alike: other scripts whose answers first differ in the same.
     """
 
     behaviour: str
@@ -47,6 +53,8 @@ class BehaviourChange:
     known: str = ""
     outcome: OutcomeDifference | None = None
     is_unknown: bool = False
+    ends: str = ""
+    alike: tuple[str, ...] = ()
 
     @property
     def concern(self) -> Concern:
@@ -120,7 +128,24 @@ def _standard(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
 def _named(changes: Iterable[BehaviourChange]) -> tuple[BehaviourChange, ...]:
     """Leave out what follows from another change, unless its answer is without words and graver."""
     by_name = {change.behaviour: change for change in changes}
-    return tuple(change for change in by_name.values() if not _follows(change, by_name))
+    return _together([change for change in by_name.values() if not _follows(change, by_name)])
+
+
+def _together(changes: Sequence[BehaviourChange]) -> tuple[BehaviourChange, ...]:
+    """
+    Of a build's sends, list what differs first in the same way once: by the smallest script in which a send ends otherwise.
+
+    Answers that have words are those of a release, and stand for themselves.
+    """
+    groups: dict[object, list[BehaviourChange]] = {}
+    for change in changes:
+        is_alone = not change.is_unknown or change.outcome is not None
+        groups.setdefault(change.behaviour if is_alone else change.difference.compared, []).append(change)
+    shown = []
+    for group in groups.values():
+        first = min(group, key=lambda change: (not change.ends, len(change.script.script.steps)))
+        shown.append(replace(first, alike=tuple(change.behaviour for change in group if change is not first)))
+    return tuple(shown)
 
 
 def _follows(change: BehaviourChange, changes: Mapping[str, BehaviourChange]) -> bool:
@@ -150,7 +175,8 @@ def _change(
     also = tuple(follower.name for follower in followers)
     outcome, golden = outcome_of(before, after), corpus.golden.get(script.name)
     is_unknown = any(meaning(script, golden, lines) is None for lines in (before, after))
-    return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome, is_unknown)
+    ends = sends_end(before, after)
+    return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome, is_unknown, ends)
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[BehaviourChange, ...]:
@@ -251,6 +277,8 @@ def change_data(change: BehaviourChange) -> dict[str, Any]:
         "before": change.difference.lines[0],
         "after": change.difference.lines[1],
         "also": list(change.also),
+        "ends": change.ends,
+        "alike": list(change.alike),
     }
 
 
@@ -276,10 +304,14 @@ def _change_lines(change: BehaviourChange) -> Iterator[str]:
     yield f"    {change.sentence}"
     if change.known:
         yield f"    {change.known}"
+    if change.ends:
+        yield f"    a send: {change.ends}"
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
     is_known = before_after(change.difference) in change.sentence
     yield f"    answer: {f'differs at {change.difference.place}' if is_known else difference_words(change.difference)}"
+    if change.alike:
+        yield f"    differs first in the same: {', '.join(change.alike)}"
     if change.also:
         yield f"    follows from it: {', '.join(change.also)}"

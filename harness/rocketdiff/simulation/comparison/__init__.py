@@ -5,7 +5,7 @@ from rocketdiff.simulation.comparison.attribution import rules_behind
 from rocketdiff.simulation.comparison.difference import AnswerDifference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.comparison.line_parts import Compared
-from rocketdiff.simulation.comparison.outcomes import Outcome, OutcomeDifference, outcome_of
+from rocketdiff.simulation.comparison.outcomes import Outcome, OutcomeDifference, outcome_of, sends_end
 from rocketdiff.simulation.comparison.render import difference_data, difference_lines
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "first_difference",
     "outcome_of",
     "rules_behind",
+    "sends_end",
     "visible",
     "with_initial_state",
 ]

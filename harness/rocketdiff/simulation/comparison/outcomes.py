@@ -57,6 +57,28 @@ def outcome_of(left: Sequence[str], right: Sequence[str]) -> OutcomeDifference |
     return None
 
 
+def sends_end(left: Sequence[str], right: Sequence[str]) -> str:
+    """Return how a send ends in both answers, the first whose result differs, else the first that ends otherwise; empty if none does."""
+    one, other = (
+        {line.place: line.content for line in map(answer_line, lines) if line.kind == "send"} for lines in (left, right)
+    )
+    pairs = [(one[place], other[place]) for place in one if place in other]
+    changed = [pair for pair in pairs if _end_words(pair[0]) != _end_words(pair[1])]
+    worst = next((pair for pair in changed if pair[0].get("result") != pair[1].get("result")), None)
+    shown = worst or next(iter(changed), None)
+    return "" if shown is None else " → ".join(map(_end_words, shown))
+
+
+def _end_words(send: Mapping[str, object]) -> str:
+    if send.get("result") == "ok":
+        end = f"{send.get('status')} from {send.get('broker')}"
+    else:
+        end = f"{send.get('exception')}{f' {code}' if (code := send.get('code')) is not None else ''}"
+    tried = send.get("attempts")
+    attempts = f", attempts {len(tried)}" if isinstance(tried, list) else ""
+    return f"{end} after {send.get('elapsed_ms'):,} ms{attempts}"
+
+
 def _heard(lines: Iterator[AnswerLine]) -> _Heard:
     found = _Heard()
     for line in lines:
