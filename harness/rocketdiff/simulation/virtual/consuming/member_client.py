@@ -7,11 +7,13 @@ from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults,
 from rocketdiff.simulation.virtual.codec import NAME_SERVER
 from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec
+from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.network import VirtualNetwork
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.background import Rounds as Times
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.effects import Body
 from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
@@ -38,6 +40,13 @@ class MemberClient:
     def seen(self) -> VirtualClient:
         """Return what every role has of it."""
         return VirtualClient(self.routes, RemotingParts(self.network, self.background))
+
+    def shut_down(self, kernel: Kernel) -> Body:
+        """Close all connections, and end when a thread that waited for an answer has had its turn: it may connect once more."""
+        self.remoting.close_all()
+        self.remoting.on_active = None  # the thread that would send a heartbeat has ended
+        yield from kernel.settle()
+        self.network.shut_down()
 
 
 def member_client(

@@ -170,7 +170,7 @@ class PushSession(GroupSession):
         yield from self._member.background.unregister_client()
         self._member.background.stop()
         yield from self._pulling.drain()
-        self._member.network.shut_down()
+        yield from self._member.shut_down(self.session.kernel)
         self._memory.drop_all()
 
     def _notified(self, _asked: object, _thread: Thread) -> Running[None]:
