@@ -89,6 +89,8 @@ class PushConsumer:
         client = self.parts.client
         if self.parts.in_order is not None:
             client.host.post(self.parts.in_order.start)
+        if self.parts.concurrent is not None:
+            client.host.post(self.parts.concurrent.start)
         client.host.post(client.background.start)
         client.host.post(self.parts.rebalancing.start)
         try:

@@ -55,6 +55,8 @@ CONSUMER_4_0_0 = Generation(
         counts_bytes=False,
         resets_bytes=False,
         takes_empty_bodies=True,
+        uncounts_expired=False,
+        cleaning_can_die=True,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
@@ -67,7 +69,7 @@ CONSUMER_4_1_0 = CONSUMER_4_0_0.followed(
 """Brokers learn of changed queues by heartbeats; a shutdown waits a second for what is delayed."""
 
 CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
-    "4.2.0", "4.5.2", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False)
+    "4.2.0", "4.5.2", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False, uncounts_expired=True)
 )
 """The size of messages holds pulls back too."""
 
@@ -88,9 +90,15 @@ CONSUMER_4_9_0 = CONSUMER_4_8_0.followed("4.9.0", "4.9.2", replace(CONSUMER_4_8_
 CONSUMER_4_9_3 = CONSUMER_4_9_0.followed(
     "4.9.3",
     "4.9.3",
-    replace(CONSUMER_4_9_0.rules, queries_master_first=True, commits_to_master_first=True, machine_room_checks=True),
+    replace(
+        CONSUMER_4_9_0.rules,
+        queries_master_first=True,
+        commits_to_master_first=True,
+        machine_room_checks=True,
+        cleaning_can_die=False,
+    ),
 )
-"""Offsets belong to the master."""
+"""Offsets belong to the master; a message that waits for its call does not end the search for calls that take too long."""
 
 CONSUMER_4_9_4 = CONSUMER_4_9_3.followed(
     "4.9.4", "4.9.4", replace(CONSUMER_4_9_3.rules, resend_keeps_origin_id=True, locks_in_full_table=True)

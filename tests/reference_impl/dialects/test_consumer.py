@@ -8,12 +8,17 @@ from rocketmq_reference.dialects import RELEASES, consumer_rules_of
 
 CHANGES = {
     "4.1.0-incubating": {"announces_changes": True, "shutdown_wait_ms": 1_000},
-    "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False},
+    "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False, "uncounts_expired": True},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.7.1": {"drops_waiting_calls": True},
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
     "4.9.0": {"pulls_without_offset": False},
-    "4.9.3": {"queries_master_first": True, "commits_to_master_first": True, "machine_room_checks": True},
+    "4.9.3": {
+        "queries_master_first": True,
+        "commits_to_master_first": True,
+        "machine_room_checks": True,
+        "cleaning_can_die": False,
+    },
     "4.9.4": {"resend_keeps_origin_id": True, "locks_in_full_table": True},
     "4.9.5": {"broker_flow_control_delay_ms": 20, "new_queue_is_locked": True},
     "4.9.8": {"local_offsets_are_merged": True, "resets_bytes": True},

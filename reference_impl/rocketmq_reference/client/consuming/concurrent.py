@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -25,8 +26,8 @@ from rocketmq_reference.remoting.properties import (
 )
 from rocketmq_reference.rules.consumer import concurrent as rules
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
-from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
+from rocketmq_reference.rules.consumer.offsets import PROCESS_BUCKETS, TopicQueue, in_hash_order
+from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 
 _NS_PER_MS = 1_000_000
 
@@ -59,7 +60,13 @@ class Concurrent:
         self._resend = resend
         self._pool = host.worker(CONSUME)
         self._delays = host.worker("consume-delays")
-        self._is_stopped = False
+        self._cleaning = host.worker("clean-expired")
+        self._is_stopped = self._has_died = False
+
+    def start(self) -> None:
+        """Look for calls that take too long from now on."""
+        timeout_ms = rules.timeout_ms(self._memory.settings)
+        self._cleaning.schedule(self._host.now_ms + timeout_ms, self._clean, timeout_ms)
 
     def stop(self) -> None:
         """Accept no messages any more; those that wait for their call are dropped from 4.7.1 on."""
@@ -78,6 +85,7 @@ class Concurrent:
         shown = as_sent(messages)
         for message in shown:
             message.properties[CONSUME_START_TIME] = str(time.time_ns() // _NS_PER_MS)
+            queue.begun_ms[message.queue_offset] = self._host.now_ms
         context = ConsumeContext()
         status = yield from self._host.outside(partial(status_of, partial(self._listen, shown, of, context)))
         if not queue.is_dropped:  # else the result is thrown away, and the next owner consumes them again
@@ -113,6 +121,27 @@ class Concurrent:
     def _again(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages, _own: Thread) -> None:
         if not self._is_stopped:
             self._pool.submit(partial(self._consume, of, queue, messages))
+
+    def _clean(self, _own: Thread) -> Body:
+        """Send back what has been with the listener for too long (cleanExpireMsg)."""
+        for of in in_hash_order(self._memory.process, buckets=PROCESS_BUCKETS):
+            queue = self._memory.process.get(of)
+            if queue is None or self._is_stopped or self._has_died:
+                continue
+            try:
+                yield from self._clean_queue(of, queue)
+            except ProcessQueueError:
+                self._has_died = True
+
+    def _clean_queue(self, of: TopicQueue, queue: ProcessQueue[StoredMessage]) -> Body:
+        """Raises ProcessQueueError for a message whose call has not begun (up to 4.9.2)."""
+        for _ in range(min(len(queue.waiting), rules.MOST_EXPIRED)):
+            message = queue.expired(self._host.now_ms, rules.timeout_ms(self._memory.settings))
+            if message is None:
+                return
+            if (yield from self.send_back(message, of, rules.EXPIRED_LEVEL)):
+                with suppress(ProcessQueueError):
+                    queue.remove_expired(message)
 
     def send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
         """Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack)."""

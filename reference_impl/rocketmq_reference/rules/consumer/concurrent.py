@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.java import INT_MAX
 
 LOCAL_RETRY_MS = 5_000
@@ -11,6 +12,11 @@ LOCAL_RETRY_MS = 5_000
 SEND_BACK_TIMEOUT_MS = 5_000
 FIRST_RETRY_LEVEL = 3
 """Delay level of a first retry by the client's own send; each further one is one higher."""
+
+MOST_EXPIRED = 16
+"""Of one queue that a search for calls that take too long sends back, each with EXPIRED_LEVEL."""
+
+EXPIRED_LEVEL = 3
 
 
 class ConsumeStatus(StrEnum):
@@ -38,3 +44,8 @@ def acknowledged(status: ConsumeStatus | None, context: ConsumeContext, messages
     if status is not ConsumeStatus.CONSUME_SUCCESS:
         return 0
     return min(context.ack_index, messages - 1) + 1
+
+
+def timeout_ms(settings: ConsumeSettings) -> int:
+    """Return how long a call may take, and how often is searched for those that take longer."""
+    return settings.consume_timeout_minutes * 60_000

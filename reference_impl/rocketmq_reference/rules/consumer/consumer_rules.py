@@ -31,7 +31,9 @@ class ConsumerRules:
     that it gives up before it commits the first; else one after the other. understands_no_offset: QUERY_NOT_FOUND means that the
     group has no offset; else that is an error, and the queue is not taken.
     counts_bytes: a queue's messages are also limited by their size. resets_bytes: a queue without messages has no bytes, whatever was counted.
-    takes_empty_bodies: a message without a body is like any other; else it ends its pull with an error.
+    takes_empty_bodies: a message without a body is like any other; else it ends its pull with an error. uncounts_expired: a message that
+    was sent back because its call takes too long counts no more. cleaning_can_die: a message whose call has not begun ends the search for such
+    messages for ever.
 
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
@@ -84,3 +86,5 @@ class ConsumerRules:
     counts_bytes: bool
     resets_bytes: bool
     takes_empty_bodies: bool
+    uncounts_expired: bool
+    cleaning_can_die: bool

@@ -40,7 +40,7 @@ class ProcessQueue(Generic[Msg]):
 
     count, bytes: as the member keeps them, with what was taken; not always what is there. last_put: offset that was put last, 0
     before. last_pull_ms: of the last attempt to pull, also one that was put off. is_locked: the broker has locked the queue for the
-    member, at last_lock_ms for the last time.
+    member, at last_lock_ms for the last time. begun_ms: by offset, when the last call with a message began.
     """
 
     __slots__ = (
@@ -48,6 +48,7 @@ class ProcessQueue(Generic[Msg]):
         "_rules",
         "_taken",
         "_waiting",
+        "begun_ms",
         "bytes",
         "count",
         "is_dropped",
@@ -61,6 +62,7 @@ class ProcessQueue(Generic[Msg]):
         self._rules = rules
         self._waiting: dict[int, Msg] = {}
         self._taken: dict[int, Msg] = {}
+        self.begun_ms: dict[int, int] = {}
         self.count = 0
         self.bytes = 0
         self.last_put = 0
@@ -99,6 +101,7 @@ class ProcessQueue(Generic[Msg]):
         for message in messages:
             is_new = message.queue_offset not in self._waiting
             self._waiting[message.queue_offset] = message
+            self.begun_ms.pop(message.queue_offset, None)
             if is_new:
                 new += 1
                 self.last_put = message.queue_offset
@@ -123,6 +126,7 @@ class ProcessQueue(Generic[Msg]):
         for message in messages:
             if self._waiting.pop(message.queue_offset, None) is None:
                 continue
+            self.begun_ms.pop(message.queue_offset, None)
             removed += 1
             try:
                 self.bytes -= self._size_of(message)
@@ -130,6 +134,30 @@ class ProcessQueue(Generic[Msg]):
                 return self.last_put + 1  # what is left has no say, and nothing is uncounted
         self._uncount(removed)
         return min(self._waiting, default=self.last_put + 1)
+
+    def expired(self, now_ms: int, timeout_ms: int) -> Msg | None:
+        """
+        Return the first message, if its call takes longer than a timeout (cleanExpiredMsg).
+
+        Raises ProcessQueueError if its call has not begun (up to 4.9.2).
+        """
+        if not self._waiting:
+            return None
+        first = min(self._waiting)
+        if first not in self.begun_ms:
+            if self._rules.cleaning_can_die:
+                raise ProcessQueueError("NumberFormatException", "a message whose call has not begun")
+            return None
+        return self._waiting[first] if now_ms - self.begun_ms[first] > timeout_ms else None
+
+    def remove_expired(self, message: Msg) -> None:
+        """Remove a message that was sent back, if it is still the first. Raises ProcessQueueError."""
+        if min(self._waiting, default=None) != message.queue_offset:
+            return
+        if self._rules.uncounts_expired:
+            self.remove([message])
+        else:
+            del self._waiting[message.queue_offset]
 
     def take(self, most: int) -> list[Msg]:
         """Take the first messages for an orderly call; without any, the run is over (takeMessages)."""

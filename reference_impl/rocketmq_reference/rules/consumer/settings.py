@@ -42,6 +42,7 @@ class ConsumeSettings:
     pull_threshold_for_queue: int = 1_000
     pull_threshold_size_for_queue_mib: int = 100
     consume_concurrently_max_span: int = 2_000
+    consume_timeout_minutes: int = 15
     max_reconsume_times: int = -1
     suspend_current_queue_time_ms: int = SUSPEND_MS
     pull_time_delay_when_exception_ms: int | None = None

@@ -142,8 +142,7 @@ class PushSession(GroupSession):
         for topic in (TOPIC, *unknown, *retry):
             self._memory.subscriptions[topic] = Subscription(topic, step.tags if topic == TOPIC else EVERYTHING, 0)
             self._member.routes.known.want(topic)
-        if self._in_order is not None:
-            self._in_order.start()
+        self._consuming.start()
         self._member.background.start()
         self._rebalancing.start()
         answer = '{"started": true}'
