@@ -73,6 +73,7 @@ def script_of(scenario: Scenario) -> Script | None:
         threshold=int(plan.settings.get("pull_threshold_for_queue", 1_000)),
         batch=int(plan.settings.get("pull_batch_size", 32)),
         heartbeat_ms=int(plan.settings.get("heartbeat_broker_interval_ms", 30_000)),
+        threads=int(plan.settings.get("consume_thread_min", NEVER)),
     )
     return _with_listener(script, plan)
 

@@ -66,6 +66,8 @@ FAILING_TWICE = Script(tries=2)
 SLOW_LISTENER = Script(count=600, every_ms=20, work_ms=1_000, threshold=10, batch=4, fails_every=1_000)
 ONE_SLOW_MESSAGE = Script(count=600, every_ms=20, span=20, batch=4, slow_every=100, fails_every=1_000)
 
+EVERY_THREAD_BUSY = Script(count=1_000, every_ms=18, work_ms=120, threads=4, fails_every=2_000)
+
 
 def _on_the_wire(
     kind: FaultKind, of: RequestKind, *, frames: Frames = Frames.RESPONSES, delay_ms: float = 0
@@ -803,6 +805,20 @@ class LeavesSlowly(SimulatedGroup):
             self._row_of(member)["leave_end_ns"] += 9 * NS_PER_S
 
 
+class UsesOneThreadLess(SimulatedGroup):
+    """Keeps one of its threads idle."""
+
+    def threads(self, of: Queue) -> int:
+        return super().threads(of) - 1
+
+
+class UsesTwiceTheThreads(SimulatedGroup):
+    """Starts a thread for each call, up to twice its number."""
+
+    def threads(self, of: Queue) -> int:
+        return 2 * super().threads(of)
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -906,4 +922,6 @@ BANK = (
     Defect(RestsWhenMembersChange, COMING_AND_GOING_SOON_SERVED, "consumption.kept-queue-waits"),
     Defect(PollsItsRetryTopic, CALM, "retries.later"),
     Defect(LeavesSlowly, MEMBER_LEFT, "consumption.leaves-later"),
+    Defect(UsesOneThreadLess, EVERY_THREAD_BUSY, "consumption.later"),
+    Defect(UsesTwiceTheThreads, EVERY_THREAD_BUSY, "consumption.too-many-calls"),
 )

@@ -89,7 +89,7 @@ class Script:
 
     stall_ms: longest time for which a thread of a client waits for a core. threshold, span: of unfinished messages of a queue, with
     which a member pulls no more; batch: messages of a pull. slow_every: each such message takes two seconds. heartbeat_ms: period that the
-    members are set to.
+    members are set to. threads: of a member, that call the listener.
     """
 
     seed: int = 1
@@ -111,6 +111,7 @@ class Script:
     batch: int = 32
     slow_every: int = NEVER
     heartbeat_ms: int = 30_000
+    threads: int = NEVER
 
     @property
     def fed_until_ms(self) -> int:
@@ -181,13 +182,15 @@ class Working:
 
 @dataclass(slots=True)
 class Member:
-    """One member; owned: by queue."""
+    """One member; owned: by queue. calls: under way; postponed: those that found no thread."""
 
     life: Life
     owned: dict[Queue, Working] = field(default_factory=dict)
     share: frozenset[Queue] = frozenset()
     is_there: bool = False
     is_dead: bool = False
+    calls: int = 0
+    postponed: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def number(self) -> int:
@@ -622,6 +625,10 @@ class SimulatedGroup:
             return
         if self.is_asleep(member, partial(self.call, member, work, offset, send, times)):
             return
+        if member.calls >= self.threads(work.of):
+            member.postponed.append(partial(self.call, member, work, offset, send, times))
+            return
+        member.calls += 1
         fails = self.fails(send, times)
         row = self.deliver(member, work.of, offset, send, times)
         self.after(
@@ -632,6 +639,10 @@ class SimulatedGroup:
         if member.is_dead or self.is_asleep(member, partial(self.end, member, work, offset, send, times, row, fails)):
             return
         row |= {"end_ns": ns(self.now), "result": "later" if fails else "success"}
+        member.calls -= 1
+        postponed, member.postponed = member.postponed, []
+        for call in postponed:
+            self.after(0, call)
         if fails and self.script.delay_level is not None:
             row["delay_level"] = self.script.delay_level
         if work.is_dropped:
@@ -746,6 +757,9 @@ class SimulatedGroup:
     def work_ms(self, send: int) -> float:
         slow_ms = 0 if (send + 1) % self.script.slow_every else 2_000
         return slow_ms + self.random.uniform(0, self.script.work_ms)
+
+    def threads(self, _of: Queue) -> int:
+        return self.script.threads
 
     def holds_back(self, work: Working) -> bool:
         """A member that has enough of a queue looks again a little later."""
@@ -943,7 +957,8 @@ def simulated(
             "consume_concurrently_max_span": script.span,
             "pull_batch_size": script.batch,
             "heartbeat_broker_interval_ms": script.heartbeat_ms,
-        },
+        }
+        | ({} if script.threads == NEVER else {"consume_thread_min": script.threads}),
         stall_ms=script.stall_ms,
         checks=(*CHECKS, "pulling", "flow-control", "promptness"),
     )

@@ -12,7 +12,10 @@ from rocketdiff.oracle.consumer.reach import is_felt
 from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS, NEVER_NS
 
 THREADS = 20
-"""Least number of threads that call the listener (consumeThreadMin), in every release."""
+"""
+Threads that call the listener if no setting names them, in every release (consumeThreadMin): a pool in front of which calls wait in a queue
+without a bound never grows beyond its least number (java.util.concurrent.ThreadPoolExecutor).
+"""
 
 
 class Promptly:
@@ -25,9 +28,7 @@ class Promptly:
         self._served_ns = windows.heartbeat_ns + windows.pull_failure_ns
         self._begun_ns = windows.first_message(is_refused=True) + MARGIN_NS
         self._group = group
-        self.threads = (
-            1 if group.polls else int(settings.get("consume_thread_min", settings.get("consume_thread_max", THREADS)))
-        )
+        self.threads = 1 if group.polls else int(settings.get("consume_thread_min", THREADS))
         self.pull_interval_ns = int(settings.get("pull_interval_ms", 0)) * NS_PER_MS
         self._disturbed = [
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + waiting.after(fault) + MARGIN_NS)

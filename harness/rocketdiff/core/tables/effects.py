@@ -114,5 +114,6 @@ BY_SIGNATURE: Mapping[str, Effect] = {
     "consumption.resumes-sooner": Effect.EARLY,
     "consumption.leave-fails": Effect.FAILED,
     "consumption.batch-too-large": Effect.CHANGED,
+    "consumption.too-many-calls": Effect.CHANGED,
 }
 """Signatures whose effect is not their check's."""

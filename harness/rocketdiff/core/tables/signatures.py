@@ -501,6 +501,11 @@ BATCH_TOO_LARGE = Signature(
     "consumption",
     "{subject} hands more messages to one call of the listener than it is set to",
 )
+TOO_MANY_CALLS = Signature(
+    "consumption.too-many-calls",
+    "consumption",
+    "a member of {subject} calls its listener in more threads at once than it is set to",
+)
 KEPT_QUEUE_WAITS = Signature(
     "consumption.kept-queue-waits",
     "consumption",

@@ -10,7 +10,9 @@ of two clients (McNemar). Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from math import inf
 from statistics import median
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -34,6 +36,7 @@ from rocketdiff.core.tables.signatures import (
     NEVER_JOINED,
     RESUMES_LATER,
     RESUMES_SOONER,
+    TOO_MANY_CALLS,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.reach import over_ns
@@ -72,6 +75,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 place=life.error,
             )
         _observe_batches(facts, group)
+        _observe_calls_at_once(facts, group)
     _observe_leaves(story, facts)
     memberships = {arm: Membership(story, group) for arm, group in story.groups.items()}
     _observe_long_leaves(story, facts, memberships)
@@ -93,6 +97,33 @@ def _observe_batches(facts: GroupFacts, group: GroupStory) -> None:
         facts.differ_at(
             BATCH_TOO_LARGE, group, large[0], f"at most {most} messages in a call of the listener", f"{len(large)}"
         )
+
+
+def _observe_calls_at_once(facts: GroupFacts, group: GroupStory) -> None:
+    """Note the first call for which a member has no thread, if its threads are set. A call ends in its listener, so none is counted twice."""
+    most = int(group.settings.get("consume_thread_min", 0))
+    if not most:
+        return
+    ends: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
+    for first in _first_of_calls(group.deliveries):
+        under_way = ends[first.member, first.incarnation]
+        while under_way and under_way[0] <= first.start_ns:
+            heappop(under_way)
+        heappush(under_way, inf if first.end_ns is None else first.end_ns)
+        if len(under_way) > most:
+            facts.differ_at(
+                TOO_MANY_CALLS, group, first, f"at most {most} calls of a member's listener at once", f"{len(under_way)}"
+            )
+            return
+
+
+def _first_of_calls(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
+    """Yield the first message of each call, by time."""
+    seen = set[tuple[int, int]]()
+    for each in deliveries:
+        if (each.member, each.call) not in seen:
+            seen.add((each.member, each.call))
+            yield each
 
 
 def _observe_leaves(story: CaseStory, facts: GroupFacts) -> None:

@@ -68,7 +68,7 @@ class CppMember:
         consumer.set_name_server_address(";".join(setup.name_servers))
         consumer.set_instance_name(setup.instance)
         settings = setup.settings
-        threads = settings.get("consume_thread_max", settings.get("consume_thread_min"))
+        threads = settings.get("consume_thread_min")
         if threads is not None:
             consumer.set_thread_count(threads)
         if "consume_message_batch_max_size" in settings:

@@ -78,10 +78,11 @@ def member_capabilities(release: str) -> tuple[str, ...]:
 
 
 def settings_of(setup: MemberSetup) -> ConsumerSettings:
-    """Return the named settings and properties that the reference has; a thread limit is its number of threads."""
+    """Return the named settings and properties that the reference has; it has as many threads as Java has at least."""
     known = {each.name for each in fields(ConsumerSettings)}
     named: dict[str, object] = {**setup.settings, **setup.properties}
-    threads = named.pop("consume_thread_max", None) or named.pop("consume_thread_min", None)
+    named.pop("consume_thread_max", None)  # never reached: calls that find every thread at work wait in a queue without a bound
+    threads = named.pop("consume_thread_min", None)
     where = named.pop("consume_from_where", None)
     values = {name: value for name, value in named.items() if name in known}
     values |= {} if threads is None else {"consume_thread_nums": threads}
