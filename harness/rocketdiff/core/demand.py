@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
 from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
-from rocketdiff.core.records.consuming import LISTENER
+from rocketdiff.core.records.consuming import LISTENER, TAGS
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.roles import ClientRole
 
@@ -40,11 +40,12 @@ class GroupDemand:
 
     @classmethod
     def of(cls, plan: GroupPlan) -> Self:
-        """Kind and model, outcomes of the listener, and fields of its context."""
+        """Kind and model, outcomes of the listener, fields of its context, and the subscription."""
         outcomes = dict.fromkeys(rule.outcome for rule in plan.rules if rule.outcome not in _WITHOUT_CLAIM)
         listener = [LISTENER + outcome for outcome in outcomes]
         listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
         listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
+        listener += [TAGS] * bool(plan.tags)
         return cls((plan.listener.value, plan.model.value, *listener), (*plan.settings, *plan.properties))
 
     def parts(self) -> Iterator[tuple[str, Self]]:

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 
 from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
-from rocketdiff.core.records.consuming import LISTENER
+from rocketdiff.core.records.consuming import LISTENER, TAGS
 
 LISTENERS = (ListenerKind.CONCURRENT, ListenerKind.ORDERLY)
 
-MEMBER_CLAIMS = (*map(str, LISTENERS), *map(str, MessageModel), LISTENER + "later", LISTENER + "throw")
+MEMBER_CLAIMS = (*map(str, LISTENERS), *map(str, MessageModel), TAGS, LISTENER + "later", LISTENER + "throw")
 """Its context has no delay level and no time to suspend for, its listener no null; it shows no allocations, owned queues or offsets."""
 
 SETTABLE = frozenset({"consume_thread_min", "consume_thread_max", "consume_message_batch_max_size"})

@@ -87,7 +87,8 @@ class GroupEntry:
     settings: settings and properties of its consumers that the scenario names. is_orderly: its listener is. membership: planned
     events by time, since 1.11. mixed: members that run the
     baseline, since 1.11. is_broadcasting: each member gets every message, since 1.11. polls: its members are lite pull consumers,
-    since 1.13. commits_itself: their application commits after each poll, since 1.13.
+    since 1.13. commits_itself: their application commits after each poll, since 1.13. tags: that it subscribes to, none for all
+    messages, since 1.14.
     """
 
     name: str
@@ -99,6 +100,7 @@ class GroupEntry:
     is_broadcasting: bool = False
     polls: bool = False
     commits_itself: bool = False
+    tags: tuple[str, ...] = ()
 
     def subject_arm(self, arm: Arm, number: int | None) -> Arm:
         """Return the arm whose subject a member runs. arm: the group's."""

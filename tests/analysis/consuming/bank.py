@@ -66,6 +66,7 @@ FAILING_TWICE = Script(tries=2)
 SLOW_LISTENER = Script(count=600, every_ms=20, work_ms=1_000, threshold=10, batch=4, fails_every=1_000)
 ONE_SLOW_MESSAGE = Script(count=600, every_ms=20, span=20, batch=4, slow_every=100, fails_every=1_000)
 
+TAGS = replace(CALM, others_every=5, fails_every=1_000)
 EVERY_THREAD_BUSY = Script(count=1_000, every_ms=18, work_ms=120, threads=4, fails_every=2_000)
 
 
@@ -819,6 +820,27 @@ class UsesTwiceTheThreads(SimulatedGroup):
         return 2 * super().threads(of)
 
 
+class TrustsTheHashOfTags(SimulatedGroup):
+    """Delivers every message that its broker hands out, whose tag has the hash of one that it subscribes to."""
+
+    def takes(self, _message: Stored) -> bool:
+        return True
+
+
+class MissesSomeTags(SimulatedGroup):
+    """Takes some messages of its own tag for those of another."""
+
+    def takes(self, message: Stored) -> bool:
+        return super().takes(message) and message.send % 20 != 7
+
+
+class CommitsWhatItPassesOver(SimulatedGroup):
+    """Commits an offset behind messages of other tags, and those that are under way before them."""
+
+    def committed_value(self, work: Working) -> int | None:
+        return None if work.remembered is None else max(work.remembered, work.next_offset)
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """group: with the defect. signature: of its divergence, among others."""
@@ -922,6 +944,9 @@ BANK = (
     Defect(RestsWhenMembersChange, COMING_AND_GOING_SOON_SERVED, "consumption.kept-queue-waits"),
     Defect(PollsItsRetryTopic, CALM, "retries.later"),
     Defect(LeavesSlowly, MEMBER_LEFT, "consumption.leaves-later"),
+    Defect(TrustsTheHashOfTags, TAGS, "delivered.not-subscribed"),
+    Defect(MissesSomeTags, TAGS, "delivered.never"),
+    Defect(CommitsWhatItPassesOver, replace(TAGS, work_ms=900), "offsets.unfinished-committed"),
     Defect(UsesOneThreadLess, EVERY_THREAD_BUSY, "consumption.later"),
     Defect(UsesTwiceTheThreads, EVERY_THREAD_BUSY, "consumption.too-many-calls"),
 )

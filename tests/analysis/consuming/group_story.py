@@ -328,6 +328,7 @@ class Story:
     brokers: tuple[str, ...] = BROKERS
     is_orderly: bool = False
     hits: dict[str, WireHit] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
     held: list[Row] = field(
         default_factory=lambda: [
@@ -404,6 +405,7 @@ class Story:
                     self.is_orderly,
                     membership=self.membership,
                     mixed=self.mixed if arm is Arm.CANDIDATE else (),
+                    tags=self.tags,
                 )
                 for arm in Arm
             },

@@ -89,7 +89,8 @@ class Script:
 
     stall_ms: longest time for which a thread of a client waits for a core. threshold, span: of unfinished messages of a queue, with
     which a member pulls no more; batch: messages of a pull. slow_every: each such message takes two seconds. heartbeat_ms: period that the
-    members are set to. threads: of a member, that call the listener.
+    members are set to. threads: of a member, that call the listener. others_every: each such message
+    has a tag that the group does not subscribe to.
     """
 
     seed: int = 1
@@ -112,6 +113,7 @@ class Script:
     slow_every: int = NEVER
     heartbeat_ms: int = 30_000
     threads: int = NEVER
+    others_every: int = NEVER
 
     @property
     def fed_until_ms(self) -> int:
@@ -541,7 +543,8 @@ class SimulatedGroup:
         first, work.next_offset = work.next_offset, work.next_offset + len(found)
         self.answer(work, len(found))
         at_ms = self.now
-        for offset, message in self.received(work, list(enumerate(found, first))):
+        wanted = [(offset, message) for offset, message in enumerate(found, first) if self.takes(message)]
+        for offset, message in self.received(work, wanted):
             insort(work.waiting, offset)
             work.highest = offset
             at_ms += self.random.uniform(0, 2)
@@ -758,6 +761,10 @@ class SimulatedGroup:
         slow_ms = 0 if (send + 1) % self.script.slow_every else 2_000
         return slow_ms + self.random.uniform(0, self.script.work_ms)
 
+    def takes(self, message: Stored) -> bool:
+        """Return True if a message that its broker handed out is for the group; another tag may have an equal hash."""
+        return bool((message.send + 1) % self.script.others_every)
+
     def threads(self, _of: Queue) -> int:
         return self.script.threads
 
@@ -811,17 +818,20 @@ class SimulatedGroup:
 
     def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
         """Return a copy's level, properties and sender. is_own: sent by the client itself, as until 5.3.3."""
-        properties = returned_properties_of(send, level=level)
+        properties = returned_properties_of(send, level=level, **tag_of(self.script, send))
         if is_own:
             counts = {"RECONSUME_TIME": str(times), "MAX_RECONSUME_TIMES": str(self.script.most)}
-            properties = properties_of(send, RETRY_TOPIC="fed", DELAY=str(level), **counts)
+            properties = properties_of(send, RETRY_TOPIC="fed", DELAY=str(level), **counts, **tag_of(self.script, send))
         return {"delay_level": level, "properties": properties, "born_host": "m" if is_own else "h"}
 
     def shown(self, send: int, *, is_first: bool, copied: str | None) -> Row:
         """is_first: delivery of this number to this member. copied: properties of the copy that is delivered, if it is one."""
         if copied is not None:
             return shown_of(send) | {"properties": copied}
-        return shown_of(send) | ({} if is_first else {"properties": None})
+        row = shown_of(send)
+        if own := tag_of(self.script, send):
+            row["properties"] = properties_of(send, **own)
+        return row | ({} if is_first else {"properties": None})
 
     # Rows.
 
@@ -930,7 +940,7 @@ def simulated(
                 "born_timestamp_ms": wall(at_ms),
                 "born_host": "h",
                 "body_ok": True,
-                "properties": properties_of(send),
+                "properties": properties_of(send, **tag_of(script, send)),
             }
         )
     return Story(
@@ -960,8 +970,19 @@ def simulated(
         }
         | ({} if script.threads == NEVER else {"consume_thread_min": script.threads}),
         stall_ms=script.stall_ms,
-        checks=(*CHECKS, "pulling", "flow-control", "promptness"),
+        checks=(*CHECKS, *(("pulling", "flow-control") if script.others_every == NEVER else ()), "promptness"),
+        tags=() if script.others_every == NEVER else (OWN,),
     )
+
+
+OWN, OTHER = "own", "other"
+
+
+def tag_of(script: Script, send: int) -> dict[str, str]:
+    """Return the tag of a message, as a property, if the messages of the script have any."""
+    if script.others_every == NEVER:
+        return {}
+    return {"TAGS": OTHER if (send + 1) % script.others_every == 0 else OWN}
 
 
 def _events(script: Script) -> Iterable[MemberEvent]:

@@ -15,6 +15,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.consuming.subscribed import Subscribed
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
@@ -245,7 +246,8 @@ class GroupStory:
     fed_until_ns: when the last message was due. settings: that the scenario names. unanswered: queues about which their broker was
     asked last without an answer. rounds, listings: by time. silent: members whose work on queues is known from the wire alone: when it
     ended in the client is not. polls: its members are lite pull consumers, each with one thread that polls;
-    commits_itself: and commits after its work on each poll.
+    commits_itself: and commits after its work on each poll. unsubscribed: deliveries of messages with tags that are none of its group's,
+    which the others do not contain.
     """
 
     arm: Arm
@@ -266,6 +268,7 @@ class GroupStory:
     silent: frozenset[int] = frozenset()
     polls: bool = False
     commits_itself: bool = False
+    unsubscribed: tuple[Delivery, ...] = ()
 
     @cached_property
     def readers(self) -> tuple["GroupStory", ...]:
@@ -400,7 +403,7 @@ class GroupStory:
 
 @dataclass(frozen=True)
 class CaseStory:
-    """held: None if the topic was not read back; else by queue, by offset."""
+    """held: None if the topic was not read back; else by queue, by offset, what the groups subscribe to (``subscribed``)."""
 
     trace: CaseTrace
     held: Mapping[QueueOf, tuple[Held, ...]] | None
@@ -422,19 +425,20 @@ class CaseStory:
 
 def story_of(trace: CaseTrace) -> CaseStory:
     """Read the tables of a case about consumers."""
-    held = trace.tables.get((TableName.HELD, None))
+    table = trace.tables.get((TableName.HELD, None))
+    held = {} if table is None else _grouped(map(_held, _rows(table)), lambda each: each.queue)
+    tags = next((group.tags for group in trace.entry.groups.values()), ())
+    subscribed = Subscribed(held, tags)
     return CaseStory(
-        trace,
-        None if held is None else _grouped(map(_held, _rows(held)), lambda each: each.queue),
-        {arm: _group(trace, arm) for arm in Arm},
+        trace, None if table is None else subscribed.held(held), {arm: _group(trace, arm, subscribed) for arm in Arm}
     )
 
 
-def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
+def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     own = trace.entry.groups.get(arm, GroupEntry("", 0))
     # Lite pull consumers have no retry topic, though the runner makes one for each group.
-    answers = _rows(trace.table(TableName.COMMITTED, arm))
+    answers = subscribed.rows(_rows(trace.table(TableName.COMMITTED, arm)), _queue, "value", "end")
     polls = [row for row in answers if row["kind"] == TopicKind.FED or not own.polls]
     members = list(_rows(trace.table(TableName.MEMBERS, arm)))
     wire = list[Mapping[str, Any]](_rows(table) if (table := trace.tables.get((TableName.WIRE, arm))) else ())
@@ -443,8 +447,10 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
     owned: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OWNED, arm)))
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
     events += offsets_on_the_wire(wire, members, reporting)
+    events = list(subscribed.rows(events, _queue, "value"))
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
-    deliveries = tuple(_numbered(_deliveries(trace, arm)))
+    taken, unsubscribed = subscribed.split(_deliveries(trace, arm))
+    deliveries = tuple(_numbered(taken))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     # A round of questions that brought nothing new has no row, but the last one came after the last leave.
     left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
@@ -470,6 +476,7 @@ def _group(trace: CaseTrace, arm: Arm) -> GroupStory:
         pulling_members(wire) - owning,
         own.polls,
         own.commits_itself,
+        tuple(unsubscribed),
     )
 
 

@@ -146,7 +146,7 @@ class GroupPlan:
 
     work_ms: on a message without a rule. settings, properties: those that a scenario names (``core.tables.consumer_settings``);
     the client has its own defaults of all others. drain_s: longest wait after the last send and heal for the group to catch up.
-    members: at the start, numbered from 0. membership: events by time.
+    members: at the start, numbered from 0. membership: events by time. tags: that it subscribes to, none for all messages.
     """
 
     members: int
@@ -161,6 +161,12 @@ class GroupPlan:
     membership: tuple[MemberEvent, ...] = ()
     mix: Mix = Mix.NONE
     commits: Commits = Commits.AUTO
+    tags: tuple[str, ...] = ()
+
+    @property
+    def expression(self) -> str | None:
+        """The subscription as a client takes it; None for every message."""
+        return " || ".join(self.tags) or None
 
     @property
     def mixed(self) -> tuple[int, ...]:

@@ -23,6 +23,9 @@ ALLOCATIONS, OWNED, OFFSETS = "allocations", "owned", "offsets"
 CONTENT = "content"
 """Capability: the key of each message, and its properties at its first delivery too if its sender gave it any."""
 
+TAGS = "tags"
+"""Capability: subscriptions to some tags only."""
+
 LISTENER = "listener:"
 """Prefix of a claim for an outcome, or a field of the context, that the client's listener has."""
 
@@ -33,7 +36,7 @@ CONSUMING_CLAIMS = frozenset(
     {
         *ListenerKind,
         *MessageModel,
-        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT),
+        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT, TAGS),
         *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
     }
 )

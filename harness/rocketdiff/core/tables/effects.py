@@ -88,6 +88,7 @@ BY_SIGNATURE: Mapping[str, Effect] = {
     "delivered.damaged": Effect.CHANGED,
     "delivered.other-topic": Effect.CHANGED,
     "delivered.other-properties": Effect.CHANGED,
+    "delivered.not-subscribed": Effect.CHANGED,
     "redelivery.above-the-committed-offset": Effect.LOST,
     "redelivery.gap": Effect.LOST,
     "delivery-order.repeated": Effect.TWICE,

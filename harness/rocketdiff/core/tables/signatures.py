@@ -358,6 +358,11 @@ DAMAGED = Signature("delivered.damaged", "delivered", "{subject} shows a message
 OTHER_TOPIC = Signature(
     "delivered.other-topic", "delivered", "{subject} shows a message under another topic than the one it was sent to"
 )
+NOT_SUBSCRIBED = Signature(
+    "delivered.not-subscribed",
+    "delivered",
+    "{subject} delivers a message with a tag that its group does not subscribe to",
+)
 OTHER_PROPERTIES = Signature(
     "delivered.other-properties",
     "delivered",

@@ -42,6 +42,7 @@ class GroupWork:
         stated = {
             "commits": plan.commits.value if plan.commits is Commits.SYNC else "",
             "mix": plan.mix.value if plan.mixed else "",
+            "tags": list(plan.tags),
             "membership": list(map(str, plan.membership)),
             "settings": {**plan.settings, **plan.properties},
         }
@@ -75,6 +76,7 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         membership=tuple(sorted(map(event_of, part.membership), key=lambda event: event.at_s)),
         mix=Mix(part.mix),
         commits=Commits(part.commits),
+        tags=tuple(part.tags),
     )
 
 

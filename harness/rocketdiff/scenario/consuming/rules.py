@@ -45,6 +45,9 @@ OF_LITE_PULL = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[n
 OF_BROADCASTING = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_each_member)
 """Checks that judge each member by itself; the others compare members that share their queues and offsets."""
 
+OF_PULLS = ("pulling", "flow-control")
+"""Checks that read offsets on the wire."""
+
 IN_ORDER, OF_FAILED = "delivery-order", "retries"
 """The checks of failed messages: in order they hold their queue up, else they come back from the retry topic."""
 
@@ -67,6 +70,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_numbers(file),
         *_of_mix(file),
         *_of_broadcasting(file),
+        *_of_tags(file),
         *_of_checks(file, faults),
     ):
         raise refused(source.place, location, expected=expected, seen=seen, hint=hint)
@@ -277,6 +281,18 @@ def _of_broadcasting(file: ConsumerScenarioFile) -> Iterator[Flaw]:
         if rule.outcome != ListenerOutcome.SUCCESS:
             place = ("consumers", "rules", number, "outcome")
             yield place, "outcome: success in a broadcasting group", rule.outcome, "a failed message does not come back"
+
+
+def _of_tags(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    tags, sent = file.consumers.tags, file.workload.tags or []
+    if not tags:
+        return
+    if not set(tags) & set(sent):
+        hint = "or no message is for the group"
+        yield ("consumers", "tags"), "a tag of workload.tags", ", ".join(tags), hint
+    if others := [check for check in file.checks if check in OF_PULLS]:
+        hint = "offsets of such a group count its own messages, those of pulls all"
+        yield ("checks",), f"no check of {', '.join(OF_PULLS)} with consumers.tags", ", ".join(others), hint
 
 
 def _of_checks(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:

@@ -112,7 +112,11 @@ def _observe_calls_at_once(facts: GroupFacts, group: GroupStory) -> None:
         heappush(under_way, inf if first.end_ns is None else first.end_ns)
         if len(under_way) > most:
             facts.differ_at(
-                TOO_MANY_CALLS, group, first, f"at most {most} calls of a member's listener at once", f"{len(under_way)}"
+                TOO_MANY_CALLS,
+                group,
+                first,
+                f"at most {most} calls of a member's listener at once",
+                f"{len(under_way)}",
             )
             return
 

@@ -1,5 +1,5 @@
 """
-Is every stored message handed to the group, or to each member of a broadcasting one, and as it was stored?
+Is every stored message that it subscribes to handed to the group, or to each member of a broadcasting one, and as it was stored?
 
 A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it: a member pulls a
 queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
@@ -25,6 +25,7 @@ from rocketdiff.core.sends.message import OF_EVERY_MESSAGE
 from rocketdiff.core.tables.signatures import (
     DAMAGED,
     NEVER_DELIVERED,
+    NOT_SUBSCRIBED,
     NOT_YET_DELIVERED,
     OTHER_MESSAGE,
     OTHER_PROPERTIES,
@@ -52,6 +53,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             _observe_first(story, facts, group)
         for queue, held in story.held.items():
             _observe_queue(facts, group, queue, held, waiting)
+        for each in group.unsubscribed:
+            facts.differ_at(NOT_SUBSCRIBED, group, each, "no message with a tag of others", f"message {each.send}")
         for each in group.deliveries:
             stored = None if each.send is None else story.held_by_send.get(each.send)
             if each.queue.kind is TopicKind.RETRY and stored is not None and stored.body_ok and not each.body_ok:

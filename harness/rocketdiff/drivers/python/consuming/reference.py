@@ -81,7 +81,9 @@ def settings_of(setup: MemberSetup) -> ConsumerSettings:
     """Return the named settings and properties that the reference has; it has as many threads as Java has at least."""
     known = {each.name for each in fields(ConsumerSettings)}
     named: dict[str, object] = {**setup.settings, **setup.properties}
-    named.pop("consume_thread_max", None)  # never reached: calls that find every thread at work wait in a queue without a bound
+    named.pop(
+        "consume_thread_max", None
+    )  # never reached: calls that find every thread at work wait in a queue without a bound
     threads = named.pop("consume_thread_min", None)
     where = named.pop("consume_from_where", None)
     values = {name: value for name, value in named.items() if name in known}

@@ -30,6 +30,7 @@ def warm_setup(setup: MemberSetup) -> MemberSetup:
         settings={"consume_from_where": "first"},
         listener=ListenerKind.CONCURRENT,
         model=MessageModel.CLUSTERING,
+        expression=None,
     )
 
 

@@ -163,6 +163,7 @@ class ConsumingRun:
                 plan.model is MessageModel.BROADCASTING,
                 plan.polls,
                 plan.commits is Commits.SYNC,
+                plan.tags,
             )
             for arm, topics in self.names.groups.items()
         }
@@ -360,6 +361,7 @@ class ConsumingRun:
             settings=plan.settings,
             properties=plan.properties,
             brokers={node.address: node.name for node in run.cluster.brokers},
+            expression=plan.expression,
             commits=plan.commits if plan.commits is Commits.SYNC else None,
             security=run.relays.security.setup(),
         )

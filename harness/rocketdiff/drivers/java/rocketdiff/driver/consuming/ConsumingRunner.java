@@ -27,7 +27,7 @@ public final class ConsumingRunner implements RoleRunner {
     /** What this driver can do as a consumer on the release of the class path. */
     public static List<String> capabilities() {
         List<String> all = new ArrayList<>(Arrays.asList("concurrent", "orderly", "clustering", "broadcasting", "allocations", "owned", "offsets",
-            "content", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
+            "content", "tags", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
             "listener:ack-index"));
         if (LitePullClient.exists()) {
             all.add("lite-pull");
