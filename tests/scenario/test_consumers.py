@@ -292,3 +292,25 @@ def test_promptness_of_a_poller_that_works_is_not_asked() -> None:
     parse(text, "text")
     with pytest.raises(UsageError, match="work_ms: 0 for promptness"):
         parse(text.replace("members: 2", "members: 2\n  work_ms: 5"), "text")
+
+
+@pytest.mark.parametrize(
+    ("tags", "checks", "expected"),
+    [
+        pytest.param("[paid, sent]", "[delivered, retries]", None, id="one of them is sent"),
+        pytest.param("[sent]", "[delivered, retries]", "a tag of workload.tags", id="none is sent"),
+        pytest.param('["paid || sent"]', "[delivered, retries]", "tags", id="an expression"),
+        pytest.param("[paid]", "[delivered, pulling]", "no check of pulling, flow-control", id="offsets of pulls"),
+    ],
+)
+def test_a_group_subscribes_to_tags_that_are_sent(tags: str, checks: str, expected: str | None) -> None:
+    """A client that claims no subscriptions leaves such a scenario out."""
+    text = TEXT.replace("workload: {", "workload: {tags: [paid, other], ").replace("[delivered, retries]", checks)
+    text = text.replace("members: 2", f"members: 2\n  tags: {tags}")
+    if expected is None:
+        (demand,) = parse(text, "text").demands()
+        assert isinstance(demand, GroupDemand)
+        assert "tags" in demand.capabilities
+        return
+    with pytest.raises(UsageError, match=expected):
+        parse(text, "text")

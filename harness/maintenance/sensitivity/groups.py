@@ -73,9 +73,16 @@ def script_of(scenario: Scenario) -> Script | None:
         threshold=int(plan.settings.get("pull_threshold_for_queue", 1_000)),
         batch=int(plan.settings.get("pull_batch_size", 32)),
         heartbeat_ms=int(plan.settings.get("heartbeat_broker_interval_ms", 30_000)),
+        others_every=_others_every(scenario, plan),
         threads=int(plan.settings.get("consume_thread_min", NEVER)),
     )
     return _with_listener(script, plan)
+
+
+def _others_every(scenario: Scenario, plan: GroupPlan) -> int:
+    """Return the period of messages whose tags the group does not subscribe to."""
+    others = sum(tag not in plan.tags for tag in scenario.workload.tags) if plan.tags else 0
+    return len(scenario.workload.tags) // others if others else NEVER
 
 
 def _fault(fault: FaultSpec, brokers: Sequence[str]) -> Fault:

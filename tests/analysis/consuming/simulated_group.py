@@ -967,8 +967,8 @@ def simulated(
             "consume_concurrently_max_span": script.span,
             "pull_batch_size": script.batch,
             "heartbeat_broker_interval_ms": script.heartbeat_ms,
-        }
-        | ({} if script.threads == NEVER else {"consume_thread_min": script.threads}),
+            **({} if script.threads == NEVER else {"consume_thread_min": script.threads}),
+        },
         stall_ms=script.stall_ms,
         checks=(*CHECKS, *(("pulling", "flow-control") if script.others_every == NEVER else ()), "promptness"),
         tags=() if script.others_every == NEVER else (OWN,),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.consuming.subscribed import Subscribed
@@ -426,19 +426,38 @@ class CaseStory:
 def story_of(trace: CaseTrace) -> CaseStory:
     """Read the tables of a case about consumers."""
     table = trace.tables.get((TableName.HELD, None))
-    held = {} if table is None else _grouped(map(_held, _rows(table)), lambda each: each.queue)
+    held = [] if table is None else list(map(_held, _rows(table)))
     tags = next((group.tags for group in trace.entry.groups.values()), ())
-    subscribed = Subscribed(held, tags)
+    subscribed = Subscribed(((each.queue, each.queue_offset, each.properties) for each in held), tags)
+    own = (_placed(each, subscribed) for each in held if subscribed.takes(each.queue, each.queue_offset))
     return CaseStory(
-        trace, None if table is None else subscribed.held(held), {arm: _group(trace, arm, subscribed) for arm in Arm}
+        trace,
+        None if table is None else _grouped(own, lambda each: each.queue),
+        {arm: _group(trace, arm, subscribed) for arm in Arm},
     )
+
+
+_Message = TypeVar("_Message", Held, Delivery)
+
+
+def _placed(message: _Message, subscribed: Subscribed) -> _Message:
+    return replace(message, queue_offset=subscribed.place(message.queue, message.queue_offset))
+
+
+def _placed_rows(
+    rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str
+) -> Iterator[dict[str, Any]]:
+    """Yield rows about a queue, with the offsets in these columns as places."""
+    for row in rows:
+        queue = _queue(row)
+        yield {**row} | {name: subscribed.place(queue, row[name]) for name in columns if row.get(name) is not None}
 
 
 def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     own = trace.entry.groups.get(arm, GroupEntry("", 0))
     # Lite pull consumers have no retry topic, though the runner makes one for each group.
-    answers = subscribed.rows(_rows(trace.table(TableName.COMMITTED, arm)), _queue, "value", "end")
+    answers = _placed_rows(_rows(trace.table(TableName.COMMITTED, arm)), subscribed, "value", "end")
     polls = [row for row in answers if row["kind"] == TopicKind.FED or not own.polls]
     members = list(_rows(trace.table(TableName.MEMBERS, arm)))
     wire = list[Mapping[str, Any]](_rows(table) if (table := trace.tables.get((TableName.WIRE, arm))) else ())
@@ -447,10 +466,12 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     owned: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OWNED, arm)))
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
     events += offsets_on_the_wire(wire, members, reporting)
-    events = list(subscribed.rows(events, _queue, "value"))
+    events = [*_placed_rows(events, subscribed, "value")]
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
-    taken, unsubscribed = subscribed.split(_deliveries(trace, arm))
-    deliveries = tuple(_numbered(taken))
+    all_deliveries = _deliveries(trace, arm)
+    unsubscribed = [each for each in all_deliveries if not subscribed.takes(each.queue, each.queue_offset)]
+    taken = (each for each in all_deliveries if subscribed.takes(each.queue, each.queue_offset))
+    deliveries = tuple(_numbered(_placed(each, subscribed) for each in taken))
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     # A round of questions that brought nothing new has no row, but the last one came after the last leave.
     left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]

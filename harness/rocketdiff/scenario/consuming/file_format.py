@@ -101,9 +101,7 @@ class ConsumersPart(Part):
     commits: Annotated[
         CommitsName, Field(description="sync: the application of a lite pull consumer, after its work on each poll.")
     ] = Commits.AUTO.value
-    tags: Annotated[
-        list[Tag], Unique, Field(description="Those that the group subscribes to; none for every message.")
-    ] = []
+    tags: Annotated[list[Tag], Field(description="Those that the group subscribes to; none for every message.")] = []
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 
 
