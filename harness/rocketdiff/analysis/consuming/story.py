@@ -444,9 +444,16 @@ def _placed(message: _Message, subscribed: Subscribed) -> _Message:
     return replace(message, queue_offset=subscribed.place(message.queue, message.queue_offset))
 
 
-def _placed_rows(
-    rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str
-) -> Iterator[dict[str, Any]]:
+def _by_subscription(
+    deliveries: Sequence[Delivery], subscribed: Subscribed
+) -> tuple[tuple[Delivery, ...], tuple[Delivery, ...]]:
+    """Return those of the group's messages, and the others."""
+    others = tuple(each for each in deliveries if not subscribed.takes(each.queue, each.queue_offset))
+    own = (each for each in deliveries if subscribed.takes(each.queue, each.queue_offset))
+    return tuple(_numbered(_placed(each, subscribed) for each in own)), others
+
+
+def _placed_rows(rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str) -> Iterator[dict[str, Any]]:
     """Yield rows about a queue, with the offsets in these columns as places."""
     for row in rows:
         queue = _queue(row)
@@ -468,10 +475,7 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     events += offsets_on_the_wire(wire, members, reporting)
     events = [*_placed_rows(events, subscribed, "value")]
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
-    all_deliveries = _deliveries(trace, arm)
-    unsubscribed = [each for each in all_deliveries if not subscribed.takes(each.queue, each.queue_offset)]
-    taken = (each for each in all_deliveries if subscribed.takes(each.queue, each.queue_offset))
-    deliveries = tuple(_numbered(_placed(each, subscribed) for each in taken))
+    deliveries, unsubscribed = _by_subscription(_deliveries(trace, arm), subscribed)
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     # A round of questions that brought nothing new has no row, but the last one came after the last leave.
     left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
@@ -497,7 +501,7 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
         pulling_members(wire) - owning,
         own.polls,
         own.commits_itself,
-        tuple(unsubscribed),
+        unsubscribed,
     )
 
 
