@@ -15,7 +15,6 @@ from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.consuming.subscribed import Subscribed
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
@@ -23,6 +22,7 @@ from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.oracle.consumer.subscription import Subscribed
 from rocketdiff.oracle.consumer.windows import suspended_ms
 from rocketdiff.traces.manifest import GroupEntry
 from rocketdiff.traces.schema import TableName
@@ -403,7 +403,7 @@ class GroupStory:
 
 @dataclass(frozen=True)
 class CaseStory:
-    """held: None if the topic was not read back; else by queue, by offset, what the groups subscribe to (``subscribed``)."""
+    """held: None if the topic was not read back; else by queue, by offset, what the groups subscribe to (``oracle.consumer.subscription``)."""
 
     trace: CaseTrace
     held: Mapping[QueueOf, tuple[Held, ...]] | None
@@ -444,6 +444,18 @@ def _placed(message: _Message, subscribed: Subscribed) -> _Message:
     return replace(message, queue_offset=subscribed.place(message.queue, message.queue_offset))
 
 
+def _watched_until_ns(polls: Iterable[Mapping[str, Any]], lives: Iterable[Life], deliveries: Iterable[Delivery]) -> int:
+    """A round of questions that brought nothing new has no row, but the last one came after the last leave."""
+    seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
+    left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
+    return max((*seen_ns, *left_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
+
+
+def _unanswered(polls: Iterable[Mapping[str, Any]]) -> frozenset[QueueOf]:
+    last = {_queue(poll): poll["answered_ns"] for poll in polls}
+    return frozenset(queue for queue, at_ns in last.items() if at_ns is None)
+
+
 def _by_subscription(
     deliveries: Sequence[Delivery], subscribed: Subscribed
 ) -> tuple[tuple[Delivery, ...], tuple[Delivery, ...]]:
@@ -476,10 +488,6 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     events = [*_placed_rows(events, subscribed, "value")]
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
     deliveries, unsubscribed = _by_subscription(_deliveries(trace, arm), subscribed)
-    seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
-    # A round of questions that brought nothing new has no row, but the last one came after the last leave.
-    left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
-    last_ns = max((*seen_ns, *left_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
     return GroupStory(
         arm,
         lives,
@@ -487,14 +495,12 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
         tuple(_tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None if returned is None else tuple(map(_copy, _rows(returned))),
-        last_ns,
+        _watched_until_ns(polls, lives, deliveries),
         (trace.entry.origin_ns or 0) + int(trace.entry.duration_s * NS_PER_S),
         own.settings,
         own.is_orderly,
         own.is_broadcasting,
-        frozenset(
-            queue for queue, at_ns in {_queue(poll): poll["answered_ns"] for poll in polls}.items() if at_ns is None
-        ),
+        _unanswered(polls),
         tuple(sorted(map(_round, _rows(trace.table(TableName.ALLOCATIONS, arm))), key=lambda each: each.at_ns)),
         tuple(sorted(map(_listing, _rows(trace.table(TableName.LISTED, arm))), key=lambda each: each.asked_ns)),
         GroupTopics(own.name, trace.entry.topics.get(arm, "")),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.analysis.consuming.subscribed import Subscribed
+from rocketdiff.oracle.consumer.subscription import Subscribed
 
 TAGS = (None, "paid", "sent", "paid", None)
 """Of the messages at offsets 0 to 4; None for a message without one."""
