@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.tables.checks import CHECKS
 from rocketdiff.core.tables.effects import BY_CHECK, BY_SIGNATURE
-from rocketdiff.core.tables.signatures import SIGNATURES, gravity
+from rocketdiff.core.tables.signatures import SIGNATURES, gravity, without_place
 from rocketdiff.report.document import Document
-from rocketdiff.report.words.signatures import signature_table, title_of
+from rocketdiff.report.words.signatures import alike_note, signature_table, title_of
 
 README = Path(__file__).parents[2] / "reports/README.md"
 
@@ -44,6 +45,29 @@ def test_a_signature_is_a_sentence(document: Document, signature: str, subject: 
     """Each signature has a sentence as title; an unknown one is printed as words."""
     cluster = replace(document.clusters[0], signature=signature, subject=subject)
     assert title_of(cluster, document) == title
+
+
+@pytest.mark.parametrize(
+    ("signature", "has_note"),
+    [
+        ("queue.out-of-turn/first", True),
+        ("avoidance.used-avoided-broker/first", True),
+        ("flow-control.stands-still", False),
+        ("allocation.late-takeover", False),
+        ("rules/queue.out-of-turn/first", False),
+    ],
+)
+def test_equal_choices_are_explained_where_choices_are_judged(
+    document: Document, signature: str, has_note: bool
+) -> None:
+    """A message that comes late does so by the same choices."""
+    cluster = document.clusters[0]
+    sides = tuple(SideExample(arm) for arm in ("baseline", "candidate"))
+    check = SIGNATURES[without_place(signature)[0].removeprefix("rules/")].check
+    cluster = replace(
+        cluster, check=check, signature=signature, subject="x:1", example=replace(cluster.example, sides=sides)
+    )
+    assert bool(alike_note(cluster, document)) is has_note
 
 
 def test_the_table_of_the_guide_is_the_one_of_the_program() -> None:

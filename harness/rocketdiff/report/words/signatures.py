@@ -47,11 +47,20 @@ def explained_from(context: ExampleContext) -> str:
     return f"from {context.since} on; the rules of {context.before} do not explain it wholly"
 
 
+_OF_CHOICES = frozenset({"queue-choice", "attempts", "avoidance"})
+"""Checks of what a client decides; the others ask also when, how often, or with what content."""
+
+
 def alike_note(cluster: DivergenceCluster, document: Document) -> str:
-    """Return why an example counts in which both clients decide alike; empty if they do not, or if no rule was applied."""
+    """Return why an example counts in which both clients decide alike; empty if they do not, or if no choice was judged by a rule."""
     baseline = document.run.baseline.subject
     is_by_rules = not (_is_by_comparison(cluster.signature) or cluster.signature.startswith(OF_RULES))
-    if not is_by_rules or cluster.subject == baseline or not are_alike(cluster.example.sides):
+    if (
+        not is_by_rules
+        or cluster.check not in _OF_CHOICES
+        or cluster.subject == baseline
+        or not are_alike(cluster.example.sides)
+    ):
         return ""
     return (
         f"{baseline} did the same here, from a state of its own. It counts because its rules choose otherwise in the state"
