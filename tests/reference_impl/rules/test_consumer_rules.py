@@ -233,6 +233,7 @@ def test_defaults_of_the_java_consumers() -> None:
         "pull_threshold_for_queue": 1_000,
         "pull_threshold_size_for_queue_mib": 100,
         "consume_concurrently_max_span": 2_000,
+        "consume_timeout_minutes": 15,
         "max_reconsume_times": -1,
         "suspend_current_queue_time_ms": 1_000,
         "pull_time_delay_when_exception_ms": None,
