@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rocketdiff.core.units import NS_PER_S
-from rocketdiff.oracle.consumer.committed import Bounds, Committed, Down, Tenure
+from rocketdiff.oracle.consumer.committed import FIRST_PERSIST_NS, Bounds, Committed, Down, Tenure
 from rocketdiff.oracle.consumer.finishing import Call, Progress
 
 EVERY_S = 8
@@ -26,7 +26,7 @@ def tenure(
 ) -> Tenure:
     until_ns = None if until_s is None else ns(until_s)
     progress = Progress(first, until_ns, calls(first, *ends_s))
-    return Tenure(ns(from_s), until_ns, ns(join_s + 10), progress, writes)
+    return Tenure(ns(from_s), until_ns, ns(join_s) + FIRST_PERSIST_NS, progress, writes)
 
 
 def bounds(tenures: Sequence[Tenure], at_s: Sequence[float], downs: Sequence[Down] = ()) -> list[tuple[int, int]]:
@@ -45,6 +45,9 @@ EACH_SECOND = tuple(range(60))
         (Call(0, None), None),
         (Call(0, ns(10), has_failed=True), 18),
         (Call(0, ns(10), has_failed=True, may_stay=True), 24),
+        (Call(0, ns(10), held_ns=ns(3)), 14),
+        (Call(0, ns(10), has_failed=True, held_ns=ns(3)), 21),
+        (Call(0, ns(10), has_failed=True, may_stay=True, held_ns=ns(3)), 27),
     ],
 )
 def test_when_a_call_is_finished_for_certain(call: Call, finished_s: float | None) -> None:
@@ -87,6 +90,15 @@ def test_a_message_that_fails_again_is_finished_after_its_last_call() -> None:
     again = (Call(0, ns(1), has_failed=True, may_stay=True), Call(0, ns(8)))
     progress = Progress(0, None, again)
     assert [progress.least_at(ns(at_s)) for at_s in (8.5, 9)] == [0, 1]
+    assert [progress.most_at(ns(at_s)) for at_s in (0.5, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(("had", "expected"), [(7, [2, 7, 7]), (1, [2, 2, 2])])
+def test_the_last_records_of_a_killed_member_are_lost(had: int, expected: list[int]) -> None:
+    """From a second before the kill on it may remember whatever it may have had."""
+    progress = Progress(0, None, calls(0, 1, 2), killed_ns=ns(10), had=had)
+    assert [progress.most_at(ns(at_s)) for at_s in (8.999, 9, 10)] == expected
+    assert Progress(0, None, (), killed_ns=ns(10)).most_at(ns(10)) == 0
 
 
 def test_in_calm_the_bounds_follow_with_one_interval() -> None:
@@ -98,7 +110,7 @@ def test_in_calm_the_bounds_follow_with_one_interval() -> None:
 def test_nothing_is_certain_before_the_first_persisting() -> None:
     """A client persists first ten seconds after its start."""
     late = tenure(0, None, 0, *EACH_SECOND, join_s=0)
-    assert bounds([late], (18, 20)) == [(0, 19), (11, 21)]
+    assert bounds([late], (18, 19, 20)) == [(0, 19), (10, 20), (11, 21)]
 
 
 def test_a_queue_that_is_given_up_is_committed() -> None:
@@ -133,6 +145,30 @@ def test_a_short_tenure_does_not_lift_the_bound() -> None:
     before = tenure(-5, 10, 0, *EACH_SECOND)
     short = Tenure(ns(12), ns(14), ns(-10), Progress(5, ns(14), calls(5, 13)), writes_at_end=False)
     assert bounds([before, short], (20,)) == [(5, 11)]
+
+
+def test_a_tenure_counts_from_its_first_instant() -> None:
+    """The member may remember the offset it begins with."""
+    assert bounds([tenure(3, None, 5)], (2, 3)) == [(0, 0), (0, 5)]
+
+
+def test_a_tenure_that_ended_at_the_last_write_may_have_written_since() -> None:
+    """The next member's last write at 20 s is that instant."""
+    former = tenure(-5, 20, 0, *EACH_SECOND, writes=False)
+    assert bounds([former, tenure(20, None, 30, None)], (29, 29)) == [(20, 30), (20, 30)]
+
+
+def test_what_was_finished_just_before_a_write_that_was_read_is_committed() -> None:
+    """The last interval before the pause ends a nanosecond before a write may have been lost."""
+    alone = tenure(-5, None, 0, *range(10), 10 - 1e-9)
+    assert bounds([alone], (20,), [Down(ns(20), ns(30))]) == [(11, 11)]
+
+
+def test_two_faults_that_overlap_hide_all_writes_since_the_first() -> None:
+    """In either order of their ends."""
+    alone = tenure(-5, None, 0, *EACH_SECOND)
+    for faults in ([Down(ns(20), ns(30)), Down(ns(25), ns(40))], [Down(ns(20), ns(40)), Down(ns(25), ns(30))]):
+        assert [least for least, _ in bounds([alone], (44,), faults)] == [10]
 
 
 def test_a_group_that_owned_nothing_may_have_nothing() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, settled
+from rocketdiff.oracle.consumer.retrying import DEFAULT_MOST, Copy, Failure, Settled, may_be_refused, settled
 
 MOST = 2
 A, B = "broker-a", "broker-b"
@@ -25,6 +25,7 @@ BESIDE = Failure(0, A, 1, is_certain=False)
         ((BESIDE,), [Copy(1, 1, A)]),
         ((BESIDE,), [Copy(1, 3, B)]),
         ((BESIDE,), [Copy(1, 1, A), Copy(1, 3, A), Copy(0, 3, B)]),
+        ((Failure(1, A, 1, is_certain=False),), [Copy(2, 4, B)]),
         ((Failure(2, A, 1, is_certain=False),), [Copy(3, 0, B, is_dead=True)]),
         ((Failure(0, A, -1, is_certain=False),), [Copy(1, 3, B)]),
     ],
@@ -51,3 +52,19 @@ def test_copies_that_they_do_not(
 ) -> None:
     """A failure without its copy, and a copy without its failure, are left over."""
     assert settled(failures, copies, MOST) == Settled(missing, further)
+
+
+@pytest.mark.parametrize(
+    ("refused", "failures", "expected"),
+    [(0, 0, True), (2, 0, True), (3, 59, False), (3, 60, True), (4, 79, False), (4, 80, True)],
+)
+def test_crowded_brokers_may_refuse_one_hand_back_in_twenty(refused: int, failures: int, expected: bool) -> None:
+    """Or two of a case."""
+    assert may_be_refused(refused, failures) is expected
+
+
+def test_the_level_of_a_retry_is_the_highest_there_is_at_most() -> None:
+    """A group without a setting retries 16 times, and the last of them has the level that the broker has last."""
+    last = Failure(DEFAULT_MOST - 1, A, is_certain=False)
+    assert (last.level, last.own_level, Failure(DEFAULT_MOST, A).is_dead(DEFAULT_MOST)) == (18, 18, True)
+    assert settled([last], [Copy(16, 18, A), Copy(16, 18, B)], DEFAULT_MOST) == Settled()

@@ -16,6 +16,11 @@ def test_each_strategy_of_a_scenario_gives_every_queue_an_owner(allocation: Allo
     assert set(topic.owners(["c-m0", "c-m1"])) == set(QUEUES)
 
 
+def test_a_topic_without_queues_has_no_owners() -> None:
+    """The strategy throws."""
+    assert Topic("fed", (), STRATEGY_NAMES[Allocation.AVG]).owners(["c-m0"]) == {}
+
+
 @pytest.mark.parametrize(
     ("ids", "owners"),
     [

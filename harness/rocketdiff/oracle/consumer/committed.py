@@ -93,10 +93,8 @@ class Committed:
             written_ns = self._last_write_ns(open_, at_ns)
             most = max(most, *(each.progress.most_at(at_ns) for each in open_), 0)
             yield Bounds(_least(open_, written_ns), most)
-            if written_ns is not None:
-                # A kill later on may take back the writes of one flush.
-                gone_ns = written_ns - FLUSH_NS - self._every_ns
-                open_ = [each for each in open_ if each.until_ns is None or each.until_ns >= gone_ns]
+            if written_ns is not None:  # never earlier at a later instant, since all faults are known
+                open_ = [each for each in open_ if each.until_ns is None or each.until_ns >= written_ns]
 
     def _last_write_ns(self, tenures: Iterable[Tenure], at_ns: int) -> int | None:
         """Return an instant whose certain values had been written, by some member, and read; None if there is none."""
@@ -117,9 +115,8 @@ class Committed:
         return None
 
     def _hidden(self, tenure: Tenure, from_ns: int, to_ns: int) -> Down | None:
-        """Return the earliest fault that may have hidden a write of a member in an interval, or in which it wrote none."""
-        hiding = (each for each in (*self._downs, *tenure.frozen) if each.hides(from_ns, to_ns))
-        return min(hiding, key=lambda each: each.unsafe_from_ns, default=None)
+        """Return a fault that may have hidden a write of a member in an interval, or in which it wrote none."""
+        return next((each for each in (*self._downs, *tenure.frozen) if each.hides(from_ns, to_ns)), None)
 
 
 def _least(tenures: Iterable[Tenure], written_ns: int | None) -> int:
@@ -127,4 +124,4 @@ def _least(tenures: Iterable[Tenure], written_ns: int | None) -> int:
     if written_ns is None:
         return 0
     writers = (each for each in tenures if each.until_ns is None or each.until_ns >= written_ns)
-    return min((each.progress.least_at(written_ns) for each in writers), default=0)
+    return min(each.progress.least_at(written_ns) for each in writers)

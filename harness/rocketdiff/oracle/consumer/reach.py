@@ -61,10 +61,8 @@ def may_close(kind: FaultKind, hit: WireHit) -> bool:
 
 def lingers_ns(kind: FaultKind, hit: WireHit) -> int:
     """From the end of the fault to the end of the last request that it hit, at the longest."""
-    if kind is FaultKind.WIRE_RESET:
-        return 0
-    patience_ns = _REQUESTS[hit.of].patience_ns if may_run_out(kind, hit) else 0
-    return max(round(hit.delay_ms) * NS_PER_MS, patience_ns)
+    delay_ns = round(hit.delay_ms) * NS_PER_MS
+    return max(delay_ns, _REQUESTS[hit.of].patience_ns) if may_run_out(kind, hit) else delay_ns
 
 
 def may_move_queues(kind: FaultKind, hit: WireHit) -> bool:
@@ -169,6 +167,6 @@ def unreachable_until_ns(fault: FaultRecord) -> int | None:
 def may_stay(faults: Sequence[FaultRecord], end_ns: int | None) -> bool:
     """True if a fault may have met both ways of the hand-back of a call that ended then."""
     return end_ns is not None and any(
-        fault.inject_ns <= end_ns + BOTH_WAYS_NS and (fault.healed_ns is None or end_ns <= (over_ns(fault) or 0))
+        fault.inject_ns <= end_ns + BOTH_WAYS_NS and ((until_ns := over_ns(fault)) is None or end_ns <= until_ns)
         for fault in faults
     )

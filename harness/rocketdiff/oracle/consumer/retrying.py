@@ -63,7 +63,7 @@ class Failure:
 
     def is_dead(self, most: int) -> bool:
         """Return True if its broker stores it among the dead letters. most: retries of the group."""
-        return self.times >= most or (self.asked or 0) < 0
+        return self.times >= most or (self.asked is not None and self.asked < 0)
 
     def handed_back(self, most: int) -> Copy:
         """Return the copy that its broker stores."""
@@ -72,9 +72,8 @@ class Failure:
 
     def may_have_sent(self, copy: Copy, most: int) -> bool:
         """Return True for a copy of the client's own send. Brokers before 5.0.0 count a failure more: at ``most`` it is dead."""
-        if copy.times not in (self.times + 1, 0):
-            return False
-        return copy.times >= most if copy.is_dead else copy.level == self.own_level
+        is_next = copy.times in (self.times + 1, 0)
+        return is_next and (copy.times >= most if copy.is_dead else copy.level == self.own_level)
 
 
 @dataclass(slots=True)
