@@ -1,0 +1,102 @@
+"""How much of a queue a member may hold, and how soon it goes on, at each limit."""
+
+import pytest
+
+from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
+from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, ns
+
+EXCEEDED, STANDS_STILL = "flow-control.exceeded", "flow-control.stands-still"
+
+
+def signatures(story: Story) -> list[str]:
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"flow-control"}))
+    return [fact.signature for fact in facts if isinstance(fact, DifferenceFact)]
+
+
+def hold(group: Group, *offsets: int) -> None:
+    """Calls with these messages of broker-a's queue end at 15 s."""
+    for offset in offsets:
+        group.calls_of(2 * offset)[0]["end_ns"] = ns(15_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "held", "expected"),
+    [
+        ({"pull_threshold_for_queue": 3, "pull_batch_size": 2}, 4, []),
+        ({"pull_threshold_for_queue": 3, "pull_batch_size": 2}, 5, [EXCEEDED]),
+        ({"pull_threshold_for_queue": 3}, 34, []),
+        ({"pull_threshold_for_queue": 3}, 35, [EXCEEDED]),
+        ({}, 60, []),
+    ],
+)
+def test_calls_at_once(settings: dict[str, int | str], held: int, expected: list[str]) -> None:
+    """As many as the threshold and one batch, with the call that begins."""
+    story = Story(settings=settings)
+    hold(story.candidate, *range(1, 1 + held))
+    assert signatures(story) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "held", "pulled", "is_orderly", "expected"),
+    [
+        ({"pull_threshold_for_queue": 3}, (11, 12, 13), {}, False, []),
+        ({"pull_threshold_for_queue": 3}, (11, 12, 13, 14), {}, False, [EXCEEDED]),
+        ({"pull_threshold_for_queue": 3}, (11, 12, 13, 14), {"member": 1}, False, []),
+        ({"pull_threshold_for_queue": 3}, (11, 12, 13, 14), {"broker": BROKERS[1]}, False, []),
+        ({"consume_concurrently_max_span": 10}, (11, 21), {}, False, []),
+        ({"consume_concurrently_max_span": 10}, (11, 22), {}, False, [EXCEEDED]),
+        ({"consume_concurrently_max_span": 10}, (11, 22), {}, True, []),
+    ],
+)
+def test_what_a_member_holds_when_it_pulls(
+    settings: dict[str, int | str],
+    held: tuple[int, ...],
+    pulled: dict[str, object],
+    is_orderly: bool,
+    expected: list[str],
+) -> None:
+    """Its own unfinished messages of the queue: their number, and, unless it consumes in order, their span."""
+    story = Story(settings=settings, is_orderly=is_orderly)
+    hold(story.candidate, *held)
+    story.candidate.pull(9_950, BROKERS[0], 50).update(pulled)
+    assert signatures(story) == expected
+
+
+@pytest.mark.parametrize(("at_ms", "expected"), [(2_202, []), (2_203, [EXCEEDED]), (15_000, [])])
+def test_a_message_is_held_while_its_call_lasts(at_ms: float, expected: list[str]) -> None:
+    """From just after its beginning, here at 2,202 ms, to its end."""
+    story = Story(settings={"pull_threshold_for_queue": 1, "pull_batch_size": 100})
+    hold(story.candidate, 10, 11)
+    story.candidate.pull(at_ms, BROKERS[0], 50)
+    assert signatures(story) == expected
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "interval_ms", "pauses", "expected"),
+    [
+        (10_000, 0, (), []),
+        (10_001, 0, (), [STANDS_STILL]),
+        (10_700, 700, (), []),
+        (10_701, 700, (), [STANDS_STILL]),
+        (10_001, 0, ((6_000, 500),), []),
+        (10_001, 0, ((15_102, 500),), [STANDS_STILL]),
+    ],
+)
+def test_a_member_that_holds_nothing_goes_on(
+    late_ms: float, interval_ms: int, pauses: tuple[tuple[int, int], ...], expected: list[str]
+) -> None:
+    """The broker's look, a busy machine, and the interval between pulls; a fault explains any wait."""
+    story = Story(settings={"pull_interval_ms": interval_ms}, pauses=pauses)
+    call = story.candidate.calls_of(51)[0]
+    call["start_ns"], call["end_ns"] = ns(51 * EVERY_MS + late_ms), ns(51 * EVERY_MS + late_ms + 1)
+    assert signatures(story) == expected
+
+
+def test_what_is_due_begins_when_all_before_it_are_finished() -> None:
+    """A call that ends at 15 s makes the next message due then."""
+    story = Story()
+    story.candidate.calls_of(51)[0]["end_ns"] = ns(15_000)
+    call = story.candidate.calls_of(53)[0]
+    call["start_ns"], call["end_ns"] = ns(16_000), ns(16_001)
+    assert signatures(story) == []

@@ -1,0 +1,94 @@
+"""When messages that arrive in calm count as late, and when as later than the other group's, at each limit."""
+
+import pytest
+
+from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
+from tests.analysis.consuming.group_story import EVERY_MS, Group, Story, ns
+
+LATE, MORE_OFTEN = "promptness.late", "promptness.more-often-late"
+SECOND = 1_000 // EVERY_MS
+"""Messages of a second, of which the first is delayed."""
+
+
+def delay(group: Group, send: int, late_ms: float) -> None:
+    """The first call with a message begins so long after it was stored."""
+    call = group.calls_of(send)[0]
+    call["start_ns"], call["end_ns"] = ns(send * EVERY_MS + late_ms), ns(send * EVERY_MS + late_ms + 1)
+
+
+def signatures(story: Story) -> list[tuple[str, str]]:
+    for group in (story.baseline, story.candidate):
+        group.members[0] |= {"join_start_ns": ns(-120_000), "join_end_ns": ns(-119_900)}
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"promptness"}))
+    return [(fact.arm, fact.signature) for fact in facts if isinstance(fact, DifferenceFact)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "late_ms", "others", "accused"),
+    [
+        pytest.param(11, 251, 0, True, id="eleven seconds"),
+        pytest.param(10, 251, 0, False, id="ten may be chance"),
+        pytest.param(11, 250, 0, False, id="within what a user notices"),
+        pytest.param(14, 251, 1, True, id="fourteen to one"),
+        pytest.param(13, 251, 1, False, id="thirteen to one"),
+    ],
+)
+@pytest.mark.parametrize("arm", ["baseline", "candidate"])
+def test_seconds_with_a_late_message_are_compared(
+    arm: str, seconds: int, late_ms: float, others: int, accused: bool
+) -> None:
+    """At a chance of one in a thousand; in both directions."""
+    story = Story()
+    slow, other = (story.baseline, story.candidate) if arm == "baseline" else (story.candidate, story.baseline)
+    for second in range(2, 2 + seconds):
+        delay(slow, second * SECOND, late_ms)
+    for second in range(2 + seconds, 2 + seconds + others):
+        delay(other, second * SECOND, late_ms)
+    assert signatures(story) == [(arm, MORE_OFTEN)] * accused
+
+
+def test_seconds_in_which_both_groups_are_late_do_not_count() -> None:
+    """The machine was busy."""
+    story = Story()
+    for group in (story.baseline, story.candidate):
+        for second in range(2, 18):
+            delay(group, second * SECOND, 300)
+    assert signatures(story) == []
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "stall_ms", "interval_ms", "accused"),
+    [
+        (6_000, 0, 0, False),
+        (6_001, 0, 0, True),
+        (6_500, 500, 0, False),
+        (6_501, 500, 0, True),
+        (6_700, 0, 700, False),
+        (6_701, 0, 700, True),
+    ],
+)
+def test_one_message_is_late_after_the_brokers_look(
+    late_ms: float, stall_ms: int, interval_ms: int, accused: bool
+) -> None:
+    """Five seconds, what a busy machine and its stalls add, and the interval between pulls."""
+    story = Story(stall_ms=stall_ms, settings={"pull_interval_ms": interval_ms})
+    delay(story.candidate, 5 * SECOND, late_ms)
+    assert signatures(story) == [("candidate", LATE)] * accused
+
+
+@pytest.mark.parametrize(("at_ms", "accused"), [(4_000, False), (5_900, False), (5_901, True), (10_000, True)])
+def test_calm_ends_two_seconds_before_a_fault(at_ms: int, accused: bool) -> None:
+    """A message stored at 3,900 ms, whichever broker is paused."""
+    story = Story(pauses=((at_ms, 500),))
+    delay(story.candidate, 39, 7_000)
+    assert (("candidate", LATE) in signatures(story)) is accused
+
+
+@pytest.mark.parametrize(("is_orderly", "accused"), [(False, True), (True, False)])
+def test_in_order_a_message_waits_for_the_one_before_it(is_orderly: bool, accused: bool) -> None:
+    """Which has been delivered, and is worked on until then."""
+    story = Story(is_orderly=is_orderly)
+    story.candidate.calls_of(50)[0]["end_ns"] = ns(12_000)
+    delay(story.candidate, 52, 7_000)
+    assert signatures(story) == [("candidate", LATE)] * accused
