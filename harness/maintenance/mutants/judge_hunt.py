@@ -32,6 +32,9 @@ CHUNK = 10
 MAP_LIMIT_S, MUTANT_LIMIT_S = 1_800.0, 180.0
 """All tests of the slowest room take a minute of CPU time; a mutant that takes three counts as noticed, as an endless loop."""
 
+LEAST_LIMIT_S, TIMES = 20.0, 2.0
+"""An endless loop in a room with fast tests ends after this time and so many times that of all its tests under a profiler."""
+
 MAY_FAIL = 0.02
 """Tests that fail in a fork with limited memory or under a profiler are left out; with more of them the hunt shows little."""
 
@@ -74,7 +77,7 @@ class JudgeHunt:
         STORE.mkdir(parents=True, exist_ok=True)
         with self._file.open("a", encoding="utf-8") as file:
             for done, (mutant, result) in enumerate(
-                in_children(self._in_time(mutants), work, MUTANT_LIMIT_S, WORKERS), start=1
+                in_children(self._in_time(mutants), work, self._limit_s(), WORKERS), start=1
             ):
                 if result == NOT_PLACED and later is not None:
                     later.append(mutant)
@@ -87,6 +90,9 @@ class JudgeHunt:
                     took_s = time.monotonic() - began
                     sys.stderr.write(f"\r{self.room.name}: {done} of {len(mutants)}, {took_s:.0f} s  ")
         sys.stderr.write("\n")
+
+    def _limit_s(self) -> float:
+        return min(MUTANT_LIMIT_S, LEAST_LIMIT_S + TIMES * sum(one.took_s for one in self._reached.values()))
 
     def _in_time(self, mutants: Sequence[Mutant]) -> Iterator[Mutant]:
         for mutant in mutants:

@@ -18,33 +18,47 @@ def delay(group: Group, send: int, late_ms: float) -> None:
 
 
 def signatures(story: Story) -> list[tuple[str, str]]:
+    return [(fact.arm, fact.signature) for fact in differences(story)]
+
+
+def differences(story: Story) -> list[DifferenceFact]:
     for group in (story.baseline, story.candidate):
         group.members[0] |= {"join_start_ns": ns(-120_000), "join_end_ns": ns(-119_900)}
     facts = (each.fact for each in judge_case(story.trace(), wanted={"promptness"}))
-    return [(fact.arm, fact.signature) for fact in facts if isinstance(fact, DifferenceFact)]
+    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "late_ms", "others", "accused"),
+    ("seconds", "late_ms", "others", "other_ms", "accused"),
     [
-        pytest.param(11, 251, 0, True, id="eleven seconds"),
-        pytest.param(10, 251, 0, False, id="ten may be chance"),
-        pytest.param(11, 250, 0, False, id="within what a user notices"),
-        pytest.param(14, 251, 1, True, id="fourteen to one"),
-        pytest.param(13, 251, 1, False, id="thirteen to one"),
+        pytest.param(11, 251, 0, 0, True, id="eleven seconds"),
+        pytest.param(10, 251, 0, 0, False, id="ten may be chance"),
+        pytest.param(11, 250, 0, 0, False, id="within what a user notices"),
+        pytest.param(14, 251, 1, 251, True, id="fourteen to one"),
+        pytest.param(13, 251, 1, 251, False, id="thirteen to one"),
+        pytest.param(11, 251, 4, 250, True, id="the others within what a user notices"),
+        pytest.param(11, 251, -11, 250, True, id="the same seconds within what a user notices"),
+        pytest.param(11, 251, -1, None, False, id="ten that both groups have"),
     ],
 )
 @pytest.mark.parametrize("arm", ["baseline", "candidate"])
 def test_seconds_with_a_late_message_are_compared(
-    arm: str, seconds: int, late_ms: float, others: int, accused: bool
+    arm: str, seconds: int, late_ms: float, others: int, other_ms: float | None, accused: bool
 ) -> None:
-    """At a chance of one in a thousand; in both directions."""
+    """
+    At a chance of one in a thousand; in both directions.
+
+    others: seconds after them, or of them if below 0, in which the other group's are late, or None for not there.
+    """
     story = Story()
     slow, other = (story.baseline, story.candidate) if arm == "baseline" else (story.candidate, story.baseline)
     for second in range(2, 2 + seconds):
         delay(slow, second * SECOND, late_ms)
-    for second in range(2 + seconds, 2 + seconds + others):
-        delay(other, second * SECOND, late_ms)
+    for second in range(2 + seconds + min(0, others), 2 + seconds + max(0, others)):
+        if other_ms is not None:
+            delay(other, second * SECOND, other_ms)
+        for send in () if other_ms is not None else range(second * SECOND, (second + 1) * SECOND):
+            other.drop(send)
     assert signatures(story) == [(arm, MORE_OFTEN)] * accused
 
 
@@ -55,6 +69,24 @@ def test_seconds_in_which_both_groups_are_late_do_not_count() -> None:
         for second in range(2, 18):
             delay(group, second * SECOND, 300)
     assert signatures(story) == []
+
+
+def test_a_second_counts_once() -> None:
+    """Six seconds with two late messages each are no more than six."""
+    story = Story()
+    for second in range(2, 8):
+        delay(story.candidate, second * SECOND, 300)
+        delay(story.candidate, second * SECOND + 1, 300)
+    assert signatures(story) == []
+
+
+@pytest.mark.parametrize(("late_ms", "accused"), [(350, False), (351, True)])
+def test_the_interval_between_pulls_is_no_lateness(late_ms: float, accused: bool) -> None:
+    """A user has set it."""
+    story = Story(settings={"pull_interval_ms": 100})
+    for second in range(2, 13):
+        delay(story.candidate, second * SECOND, late_ms)
+    assert signatures(story) == [("candidate", MORE_OFTEN)] * accused
 
 
 @pytest.mark.parametrize(
@@ -75,6 +107,15 @@ def test_one_message_is_late_after_the_brokers_look(
     story = Story(stall_ms=stall_ms, settings={"pull_interval_ms": interval_ms})
     delay(story.candidate, 5 * SECOND, late_ms)
     assert signatures(story) == [("candidate", LATE)] * accused
+
+
+def test_a_late_message_is_described() -> None:
+    """With the limit, and how long it took, from when it was stored."""
+    story = Story()
+    delay(story.candidate, 5 * SECOND, 6_700)
+    (fact,) = differences(story)
+    assert fact.expected == "message 50, for which its member waited, within 6.0 s"
+    assert (fact.observed, fact.at_ns) == ("6.7 s", ns(5_000))
 
 
 @pytest.mark.parametrize(("at_ms", "accused"), [(4_000, False), (5_900, False), (5_901, True), (10_000, True)])

@@ -1,0 +1,115 @@
+"""What a member may deliver again, leave out, or deliver after it has given a queue up, at each limit."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
+from tests.analysis.consuming.group_story import Group, Story
+
+AGAIN, GAP, LATE = "redelivery.without-cause", "redelivery.gap", "redelivery.after-giving-up"
+BELOW, ABOVE = "redelivery.below-the-committed-offset", "redelivery.above-the-committed-offset"
+
+
+def signatures(change: Callable[[Group], None], **story: object) -> list[str]:
+    made = Story(**story)  # type: ignore[arg-type]  # fields of a story
+    change(made.candidate)
+    facts = (each.fact for each in judge_case(made.trace(), wanted={"redelivery"}))
+    return [fact.signature for fact in facts if isinstance(fact, DifferenceFact)]
+
+
+def fail_and_keep(group: Group, send: int, after_ms: float = 5_000, times: int = 1, result: str = "throw") -> None:
+    """A message fails at its first delivery, and its member delivers it again so long after the end of that call."""
+    group.drop(send)
+    at_ms = send * 100 + 2
+    group.deliver(send, at_ms, result=result)
+    group.deliver(send, at_ms + 1 + after_ms, times=times)
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "times", "result", "is_orderly", "expected"),
+    [
+        (4_900, 1, "throw", False, []),
+        (4_899.999, 1, "throw", False, [AGAIN]),
+        (5_000, 0, "throw", False, [AGAIN]),
+        (5_000, 2, "throw", False, [AGAIN]),
+        (5_000, 1, "success", False, [AGAIN]),
+        (0, 1, "throw", True, []),
+        (-0.001, 1, "throw", True, [AGAIN]),
+    ],
+)
+def test_a_message_comes_again_from_its_member(
+    after_ms: float, times: int, result: str, is_orderly: bool, expected: list[str]
+) -> None:
+    """With one failure more, and unless it is consumed in order five seconds later; a tenth of a second is the clocks'."""
+
+    def change(group: Group) -> None:
+        fail_and_keep(group, 78, after_ms, times, result)
+
+    assert signatures(change, is_orderly=is_orderly) == expected
+
+
+@pytest.mark.parametrize(
+    ("kept", "pauses", "is_orderly", "expected"),
+    [
+        (2, (), False, []),
+        (3, (), False, [AGAIN] * 3),
+        (3, (), True, []),
+        (3, ((8_000, 2_000),), False, []),
+    ],
+)
+def test_few_hand_backs_come_to_nothing_without_a_fault(
+    kept: int, pauses: tuple[tuple[int, int], ...], is_orderly: bool, expected: list[str]
+) -> None:
+    """Two of a case with fewer than sixty failures; as many as there are beside a pause."""
+
+    def change(group: Group) -> None:
+        for send in range(79, 79 + 2 * kept, 2):
+            fail_and_keep(group, send)
+
+    assert signatures(change, pauses=pauses, is_orderly=is_orderly) == expected
+
+
+@pytest.mark.parametrize(("after_ms", "expected"), [(2_000, []), (2_000.001, [LATE])])
+def test_a_queue_that_was_given_up_is_delivered_from(after_ms: float, expected: list[str]) -> None:
+    """By a thread that waits for a core, for two seconds."""
+
+    def change(group: Group) -> None:
+        for send in range(101, 200, 2):
+            group.drop(send)
+        group.own(10_050, "a", "A", "B")
+        group.deliver(101, 10_050 + after_ms)
+
+    assert signatures(change) == expected
+
+
+@pytest.mark.parametrize(("until_ms", "expected"), [(13_501.999, []), (13_502, [GAP])])
+def test_an_offset_is_left_out(until_ms: float, expected: list[str]) -> None:
+    """Offset 61, unless the queue is given up within a second after the call with offset 62 began, at 12,502 ms."""
+
+    def change(group: Group) -> None:
+        for send in (123, *range(127, 200, 2)):
+            group.drop(send)
+        group.own(until_ms, "a", "A", "B")
+
+    assert signatures(change) == expected
+
+
+@pytest.mark.parametrize(
+    ("answered", "first", "expected"),
+    [(50, 50, []), (50, 49, [BELOW]), (50, 51, [ABOVE]), (51, 51, [ABOVE]), (40, 40, [BELOW]), (-1, 0, [BELOW])],
+)
+def test_where_a_member_begins_a_queue(answered: int, first: int, expected: list[str]) -> None:
+    """At the offset that its broker answered, which all had finished and its last member had committed: 50 at 10 s."""
+
+    def change(group: Group) -> None:
+        for send in range(101, 200, 2):
+            group.drop(send)
+        group.own(10_050, "a", "A", "B")
+        group.offset("query", 15_099, "broker-b", answered)
+        group.own(15_100, "a", "b", "A", "B")
+        for offset in range(first, 100):
+            group.deliver(2 * offset + 1, max(15_101, offset * 200 + 102))
+
+    assert signatures(change) == expected
