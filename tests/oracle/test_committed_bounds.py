@@ -158,7 +158,7 @@ def test_a_tenure_that_ended_at_the_last_write_may_have_written_since() -> None:
     assert bounds([former, tenure(20, None, 30, None)], (29, 29)) == [(20, 30), (20, 30)]
 
 
-def test_what_was_finished_just_before_a_write_that_was_read_is_committed() -> None:
+def test_a_message_finished_just_before_a_write_that_was_read_is_committed() -> None:
     """The last interval before the pause ends a nanosecond before a write may have been lost."""
     alone = tenure(-5, None, 0, *range(10), 10 - 1e-9)
     assert bounds([alone], (20,), [Down(ns(20), ns(30))]) == [(11, 11)]

@@ -112,7 +112,7 @@ DOWN = "is_down is_felt moves_queues hides_commits meets_hand_backs"
         (DELAY, WireHit(BACK, ANSWERS, 800), "is_felt meets_hand_backs"),
     ],
 )
-def test_what_a_fault_may_do_to_a_group(kind: FaultKind, hit: WireHit | None, effects: str) -> None:
+def test_a_fault_has_its_effects_on_a_group(kind: FaultKind, hit: WireHit | None, effects: str) -> None:
     """A broker or name server that is down does everything but close connections; on the wire it depends on the request."""
     questions = [*DOWN.split(), "closes_connections", "is_of_name_server"]
     assert {name for name in questions if getattr(reach, name)(fault(kind, hit))} == set(effects.split())

@@ -4,6 +4,7 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.answers.evidence import Standing
 from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, ns
 
 EXCEEDED, STANDS_STILL = "flow-control.exceeded", "flow-control.stands-still"
@@ -49,7 +50,7 @@ def test_calls_at_once(settings: dict[str, int | str], held: int, expected: list
         ({"consume_concurrently_max_span": 10}, (11, 22), {}, True, []),
     ],
 )
-def test_what_a_member_holds_when_it_pulls(
+def test_a_member_pulls_with_unfinished_messages(
     settings: dict[str, int | str],
     held: tuple[int, ...],
     pulled: dict[str, object],
@@ -70,6 +71,23 @@ def test_a_message_is_held_while_its_call_lasts(at_ms: float, expected: list[str
     hold(story.candidate, 10, 11)
     story.candidate.pull(at_ms, BROKERS[0], 50)
     assert signatures(story) == expected
+
+
+@pytest.mark.parametrize(("given_up_ms", "expected"), [(9_000, [EXCEEDED]), (2_500, [])])
+def test_a_call_that_never_ends_counts_while_its_queue_is_the_members(given_up_ms: float, expected: list[str]) -> None:
+    """The pull at 3 s is of another work on the queue, if the member has given it up before."""
+    story = Story(settings={"pull_threshold_for_queue": 1, "pull_batch_size": 100})
+    for offset in (10, 11):
+        story.candidate.calls_of(2 * offset)[0] |= {"end_ns": None, "result": None}
+    story.candidate.own(given_up_ms, "b", "A", "B")
+    story.candidate.pull(3_000, BROKERS[0], 50)
+    assert signatures(story) == expected
+
+
+def test_messages_that_were_fed_are_judged() -> None:
+    """All 200 of each group, and no retries."""
+    (found,) = (each for each in Story(checks=("flow-control",)).analysis().evidence if each.check == "flow-control")
+    assert (found.standing, found.decisions) == (Standing.DECISIVE, 400)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +111,7 @@ def test_a_member_that_holds_nothing_goes_on(
     assert signatures(story) == expected
 
 
-def test_what_is_due_begins_when_all_before_it_are_finished() -> None:
+def test_a_message_is_due_when_all_before_it_are_finished() -> None:
     """A call that ends at 15 s makes the next message due then."""
     story = Story()
     story.candidate.calls_of(51)[0]["end_ns"] = ns(15_000)

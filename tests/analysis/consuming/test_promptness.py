@@ -4,6 +4,7 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.units import NS_PER_S
 from tests.analysis.consuming.group_story import EVERY_MS, Group, Story, ns
 
 LATE, MORE_OFTEN = "promptness.late", "promptness.more-often-late"
@@ -57,9 +58,13 @@ def test_seconds_with_a_late_message_are_compared(
     for second in range(2 + seconds + min(0, others), 2 + seconds + max(0, others)):
         if other_ms is not None:
             delay(other, second * SECOND, other_ms)
+        if others > 0:
+            delay(slow, second * SECOND, 250)
         for send in () if other_ms is not None else range(second * SECOND, (second + 1) * SECOND):
             other.drop(send)
-    assert signatures(story) == [(arm, MORE_OFTEN)] * accused
+    found = differences(story)
+    assert [(fact.arm, fact.signature) for fact in found] == [(arm, MORE_OFTEN)] * accused
+    assert all(fact.at_ns == ns(2_000) // NS_PER_S * NS_PER_S for fact in found)
 
 
 def test_seconds_in_which_both_groups_are_late_do_not_count() -> None:
@@ -124,6 +129,15 @@ def test_calm_ends_two_seconds_before_a_fault(at_ms: int, accused: bool) -> None
     story = Story(pauses=((at_ms, 500),))
     delay(story.candidate, 39, 7_000)
     assert (("candidate", LATE) in signatures(story)) is accused
+
+
+@pytest.mark.parametrize(("before_ms", "accused"), [(200, True), (200.001, False)])
+def test_a_message_waits_when_the_one_before_it_was_delivered(before_ms: float, accused: bool) -> None:
+    """At the instant when it is stored, or before."""
+    story = Story()
+    delay(story.candidate, 50, before_ms)
+    delay(story.candidate, 52, 7_000)
+    assert signatures(story) == [("candidate", LATE)] * accused
 
 
 @pytest.mark.parametrize(("is_orderly", "accused"), [(False, True), (True, False)])

@@ -98,11 +98,10 @@ def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, in
         done_ns = {each.queue_offset: inf if each.end_ns is None else each.end_ns for each in deliveries}
         for each in _firsts(deliveries):
             stored_ns = None if each.send is None else story.stored_ns.get(each.send)
-            is_calm = stored_ns is not None and not any(
-                since_ns - APART_NS <= stored_ns <= until_ns + APART_NS for since_ns, until_ns in disturbed
-            )
-            if is_calm and stored_ns is not None and before_ns <= stored_ns:
-                yield each, stored_ns
+            if stored_ns is not None and before_ns <= stored_ns:
+                spans = ((since_ns - APART_NS, until_ns + APART_NS) for since_ns, until_ns in disturbed)
+                if not any(since_ns <= stored_ns <= until_ns for since_ns, until_ns in spans):
+                    yield each, stored_ns
             before_ns = max(before_ns, done_ns.get(each.queue_offset, inf) if group.is_orderly else each.start_ns)
 
 
