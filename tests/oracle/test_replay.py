@@ -12,7 +12,7 @@ import pytest
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.producer.replay import replay_for
+from rocketdiff.oracle.producer.replay import Replay, replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 
@@ -303,11 +303,45 @@ def test_an_unknown_release_is_a_usage_error() -> None:
         replay_for("6.0.0", ClientSettings(), routes("a4"))
 
 
-@pytest.mark.parametrize(("now_ms", "position", "stands"), [(10_522, 3, False), (10_523, 3, True), (10_523, 2, False)])
-def test_calls_take_queues_in_turn_once_nothing_is_avoided(now_ms: int, position: int, stands: bool) -> None:
-    """Calls follow the rotation after a3 once b's 10 s are certainly over; before, they skip b."""
-    settings = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
-    replay = replay_for("5.3.3", settings, routes("a4 b4"))
-    assert [one.difference for one in replay.judge_all(history(f"{FAILED_B} | 600 a2 1 | 620 a3 1"))] == [None] * 4
-    assert replay.stands_at(0, 1, position, now_ms) is stands
-    assert replay.stands_at(0, 1, None, now_ms), "the application says the queue"
+def after(story: str, release: str = "5.3.3", *, on: bool = True) -> Replay:
+    """A replay with fault latency that has judged a history of one thread."""
+    settings = ClientSettings(send_latency_fault_enable=on, send_msg_timeout_ms=500)
+    replay = replay_for(release, settings, routes("a4 b4"))
+    assert [one.difference for one in replay.judge_all(history(story))] == [None] * len(history(story))
+    return replay
+
+
+@pytest.mark.parametrize(("position", "stands"), [(3, True), (2, False)])
+def test_calls_take_queues_in_turn_after_the_last_position(position: int, stands: bool) -> None:
+    """Without fault latency calls follow the rotation after a3; with a given queue only the version of the list matters."""
+    replay = after("0 a2 1 | 20 a3 1", on=False)
+    assert replay.stands_at(0, 1, position) is stands
+    assert replay.stands_at(0, 1, None)
+    assert not replay.stands_at(1, 1, None), "the other thread has not called yet"
+
+
+@pytest.mark.parametrize(
+    ("release", "calm", "tick", "end_ms"),
+    [("5.3.3", "600 a2 1 | 620 a3 1", 3, (10_522, 10_523)), ("4.9.8", "600 a0 1 | 620 a0 1", 7, (600_522, 600_523))],
+)
+def test_a_stationary_belief(release: str, calm: str, tick: int, end_ms: tuple[int, int]) -> None:
+    """
+    After b failed and a answered twice, b is avoided until a known time.
+
+    The counter of 5.3.3 stands at the last queue; that of 4.9.8 at b3, from where a0 is the next queue of a.
+    """
+    belief = after(f"{FAILED_B} | {calm}", release).stationary(0, 1)
+    assert belief is not None
+    assert [queue.queue_id for queue in belief.queues] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert (belief.tick, belief.ticks_per_queue, belief.unreachable) == (tick, release == "5.3.3", False)
+    assert belief.avoided_ms["b"] == end_ms
+
+
+def test_no_belief_is_stationary_with_an_unknown_counter_or_list() -> None:
+    """Nothing is stationary before a thread's first call, after an unjudged one, or for another list."""
+    replay = after("0 a2 1 | 20 a3 1")
+    assert replay.stationary(0, 1) is not None
+    assert replay.stationary(1, 1) is None
+    assert replay.stationary(0, 2) is None
+    replay.reopen(0)
+    assert replay.stationary(0, 1) is None

@@ -20,6 +20,7 @@ from rocketdiff.oracle.producer.states.belief import Belief, settle_belief
 from rocketdiff.oracle.producer.states.decision_point import decision_points_of
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState
 from rocketdiff.oracle.producer.states.known_calls import MOST_KNOWN, KnownCall, Shape, shape_of
+from rocketdiff.oracle.producer.states.stationary import Stationary
 from rocketdiff.oracle.producer.states.transition import Routes, Transitions
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.dialect import Dialect
@@ -137,37 +138,39 @@ class Replay:
         if self.settings.send_latency_fault_enable:
             self.belief.complete = False
 
-    def stands_at(self, thread: int, route: int, position: int | None, now_ms: int) -> bool:
+    def stationary(self, thread: int, route: int) -> Stationary | None:
+        """Return the belief that quick successful calls do not change, with fault latency; None if there is none."""
+        return None if self.transitions.left_out else Stationary.of(self.belief, thread, route)
+
+    def stands_at(self, thread: int, route: int, position: int | None) -> bool:
         """
         True if further successful calls take this list's queues in rotation after the one at ``position``.
 
-        position None: the application names the queue, so only the list's version must match. With fault latency there
-        must be one hidden state, in which no broker can be avoided and no queue of the list is rewritten.
+        position None: the application names the queue, so only the list's version must match. Not for rotation with fault
+        latency, see ``stationary``.
         """
-        queues = self.routes[route]
         known = [state.thread_states.get(thread) for state in self.belief.states]
         if any(thread_state is None or thread_state.version != route for thread_state in known):
             return False
         if position is None:
             return True
-        if self.settings.send_latency_fault_enable:
-            if len(self.belief.states) > 1:
-                return False
-            (state,) = self.belief.states
-            if not state.is_calm(now_ms) or tuple(state.infos[route].queues) != queues:
-                return False
+        queues = self.routes[route]
         indexes = [None if thread_state is None else thread_state.index.value for thread_state in known]
         return all(index is not None and index % len(queues) == position for index in indexes)
 
-    def pass_over(self, thread: int, calls: int) -> None:
+    def pass_over(self, thread: int, calls: int, position: int) -> None:
         """
-        Advance past ``calls`` successful calls of a thread, each of which took the next queue of its list.
+        Advance past ``calls`` successful calls of a thread that took their turns; position: of the last one's queue in its list.
 
         With fault latency the fault table keeps each broker's last call, so the caller must judge the last calls
         afterwards.
         """
-        for state in self.belief.states:
-            self.transitions.count_on(state, thread, calls)
+        stops = self.settings.send_latency_fault_enable and self.dialect.producer.ticks_per_queue
+        for state in self.belief.states if calls else ():
+            if stops:
+                self.transitions.stop_at(state, thread, position)
+            else:
+                self.transitions.count_on(state, thread, calls)
 
     def _fresh(self) -> "Replay":
         fresh = Replay.__new__(Replay)

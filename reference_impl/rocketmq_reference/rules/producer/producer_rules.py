@@ -6,7 +6,7 @@ from typing import Protocol
 from rocketmq_reference.rules.client.client_rules import ClientRules
 from rocketmq_reference.rules.producer.async_rules import AsyncRules
 from rocketmq_reference.rules.producer.settings import SendSettings
-from rocketmq_reference.rules.queue_choice.avoidance import REWRITING
+from rocketmq_reference.rules.queue_choice.avoidance import REWRITING, available_then_reachable_then_any
 from rocketmq_reference.rules.queue_choice.fault_table import FaultRules
 from rocketmq_reference.rules.queue_choice.index import IndexRule
 from rocketmq_reference.rules.queue_choice.penalties import PenaltyTable
@@ -78,6 +78,11 @@ class ProducerRules:
     def rewrites_list(self) -> bool:
         """True if the fallback rewrites an element of the list that all threads share (to 5.1.3, not 4.9.8)."""
         return self.select_queue in REWRITING
+
+    @property
+    def ticks_per_queue(self) -> bool:
+        """True if a selection with fault latency takes a tick for every queue it examines (from 5.1.4), otherwise one in all."""
+        return self.select_queue is available_then_reachable_then_any
 
     def avoidance_ms(self, latency_ms: int, isolated: bool) -> int:
         """Return how long a broker is avoided after an attempt of this latency; isolated: the attempt failed."""

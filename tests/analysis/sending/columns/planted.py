@@ -1,5 +1,6 @@
 """Mostly calm cases, and changes of any value in any row of their tables."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +16,20 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
-from tests.analysis.synthetic import MS, Pause, Story, write_run
+from tests.analysis.synthetic import MS, ORIGIN_NS, STEADY, Pause, Story, write_run
 from tests.analysis.synthetic_modes import ModeStory
 
 SHORT = ClientSettings(send_msg_timeout_ms=500)
 ROTATING = ModeStory(name="calm", pauses=(), sends=90, keys="k", checks=())
+
+AVOIDING = Story(name="latency", pauses=(Pause("broker-b", 500, 900),), sends=90, every_ms=50, checks=())
+"""With fault latency; the paused broker is avoided for 10 s, up to 5.1.3 for 600 s."""
+
+STEPPED = replace(STEADY, offsets=((ORIGIN_NS, 0), (ORIGIN_NS + 1_200 * MS, 0), (ORIGIN_NS + 1_300 * MS, 30 * MS)))
+"""A wall clock set 30 ms ahead between two samples."""
 
 STORIES: dict[str, Story] = {
     "calm": ROTATING,
@@ -70,7 +78,29 @@ STORIES: dict[str, Story] = {
         every_ms=700,
         checks=(),
     ),
+    "fault latency, a broker avoided to the end": AVOIDING,
+    "fault latency, both brokers avoided": replace(
+        AVOIDING, pauses=(Pause("broker-b", 500, 900), Pause("broker-a", 1_500, 900)), every_ms=50, sends=130
+    ),
+    "fault latency, avoided until it is back": replace(AVOIDING, every_ms=400),
+    "fault latency, two of three brokers dead": replace(
+        AVOIDING,
+        brokers=("broker-a", "broker-b", "broker-c"),
+        pauses=tuple(
+            Pause(f"broker-{name}", at, 300, FaultKind.KILL, refuses=True) for name, at in (("a", 500), ("c", 900))
+        ),
+        every_ms=300,
+    ),
+    "fault latency of 4.7.1": replace(AVOIDING, every_ms=1_700),
+    "fault latency of 4.9.8": replace(AVOIDING, brokers=("broker-a", "broker-b", "broker-c"), every_ms=1_700),
+    "fault latency of 5.1.3, both brokers avoided": replace(
+        AVOIDING, pauses=(Pause("broker-b", 500, 900), Pause("broker-a", 1_500, 900)), every_ms=50
+    ),
+    "fault latency of 5.1.4": replace(AVOIDING, every_ms=400),
+    "calm but for the clock": ROTATING,
+    "fault latency and the clock": AVOIDING,
     "to named queues": replace(ROTATING, kind=SendKind.QUEUE),
+    "to named queues beside the clock": replace(ROTATING, kind=SendKind.QUEUE),
     "to named queues, three threads and a pause": replace(
         ROTATING, kind=SendKind.QUEUE, threads=3, pauses=(Pause("broker-b", 1_200, 900),)
     ),
@@ -85,9 +115,16 @@ BEFORE_1_7 = "calm, of a trace whose digests are asked"
 
 def traces(folder: Path) -> dict[str, CaseTrace]:
     """Each case, played by two faithful clients and read from disk."""
-    runs = ((name, write_run(folder / name, [story])) for name, story in STORIES.items())
+    runs = ((name, _written(folder / name, name, story)) for name, story in STORIES.items())
     records = {name: read_case(run, 1) for name, run in runs}
     return records | {BEFORE_1_7: replace(records["calm"], bodies_compared=False)}
+
+
+def _written(folder: Path, name: str, story: Story) -> RunDirectory:
+    """The run of a story whose name has the release of both clients, 5.3.3 otherwise, and whether the clock is stepped."""
+    release = next(iter(re.findall(r"\d+\.\d+\.\d+", name)), "5.3.3")
+    clock = STEPPED if "clock" in name else STEADY
+    return write_run(folder, [story], baseline=f"java:{release}", candidate=f"python:{release}", clock=clock)
 
 
 def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | str]:

@@ -38,6 +38,10 @@ class CalmSends(Protocol):
         """Number of queues to choose from; one of them was legal."""
 
     @property
+    def avoided(self) -> Ints:
+        """Number of brokers that the client avoids when it chooses."""
+
+    @property
     def stored_ms(self) -> Ints:
         """Broker's clock when the message was stored."""
 

@@ -44,6 +44,10 @@ class CalmColumns:
         return self.part.turns.total[self.views]
 
     @property
+    def avoided(self) -> Ints:
+        return self.part.turns.avoided[self.views]
+
+    @property
     def stored_ms(self) -> Ints:
         return self.part.stored.store_ms[self.views]
 

@@ -23,7 +23,7 @@ from rocketdiff.analysis.sending.columns.turns import GIVEN, ROTATING, Turns, tu
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
@@ -150,7 +150,7 @@ def _parts(
     parts = {}
     earliest_ms = _earliest_stored(columns[Arm.BASELINE], stored[Arm.BASELINE], len(brokers.words), trace.entry.clock)
     for arm, each in columns.items():
-        turns = turns_of(each, trace.routes(arm), kind, brokers, trace.entry.settings)
+        turns = turns_of(each, trace.routes(arm), kind, brokers, trace.entry.settings, trace.entry.clock or STEADY)
         contents = contents_of(each, stored[arm], everything, trace.entry.clock, bodies_compared=trace.bodies_compared)
         own = turns.keeps & stored[arm].at_home & contents.sound
         own &= ~near_faults(trace.faults, brokers, each.broker, each.tried_ns, each.answered_ns)

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, WordDictionary
+from rocketdiff.analysis.sending.columns.avoidance import explained_views
 from rocketdiff.analysis.sending.columns.turns import Turns
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.sends import sends_of
@@ -21,7 +22,6 @@ from rocketdiff.analysis.sending.steps.excuses import Excuses
 from rocketdiff.analysis.sending.steps.replayed import forgiven
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
-from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
 from rocketdiff.traces.schema import TableName
 
@@ -33,14 +33,22 @@ replayed after it.
 
 
 FEW, MANY = 4, 512
-"""Initial and maximum batch of calm views to replay: usually one view is enough; while a broker is avoided, all are needed."""
+"""Initial and maximum batch of calm views to replay: usually one view is enough; of a client with other rules many are needed."""
 
 
 class JudgedViews:
     """Views of one arm as objects with their judgements. Call it stretch by stretch, in order."""
 
     def __init__(
-        self, trace: CaseTrace, rules: ArmRules, columns: ArmColumns, turns: Turns, times: FaultTimes, *, rotates: bool
+        self,
+        trace: CaseTrace,
+        rules: ArmRules,
+        columns: ArmColumns,
+        turns: Turns,
+        times: FaultTimes,
+        brokers: WordDictionary,
+        *,
+        rotates: bool,
     ) -> None:
         self.replayed = 0
         self._trace = trace
@@ -55,7 +63,9 @@ class JudgedViews:
         self._ahead: dict[int, SendView] = {}
         self._many = FEW
         self._is_latency_on = trace.entry.settings.send_latency_fault_enable
+        self._brokers = brokers
         self._at = -1
+        self._out_of_turn = np.append(np.flatnonzero(~turns.keeps), columns.keys.size)
         tables = ((name, trace.tables.get((name, rules.arm))) for name in (TableName.SENDS, TableName.ATTEMPTS))
         self._tables = {name: table.unify_dictionaries() for name, table in tables if table is not None}
 
@@ -93,17 +103,17 @@ class JudgedViews:
             yield view, self._expected(view, send)
             return
         yield view, self._replayed(view, send)
-        if not self._is_lost_after(view):
-            self._many = FEW
-        while self._is_lost_after(view):
-            view += 1
-            yield view, self._replayed(view, self._next(view))
+        while (lost := self._lost_after(view)) is not None:
+            view = lost
+            yield view, self._replayed(view, self._made(view))
 
-    def _next(self, view: int) -> SendView:
+    def _made(self, view: int) -> SendView:
+        """A calm view as an object; the views that follow it are made with it, more of them where many are replayed."""
         if view not in self._ahead:
+            end = max(self._ahead, default=-MANY) + 1
+            self._many = min(self._many * 2, MANY) if end <= view < end + self._many else FEW
             views = np.arange(view, min(view + self._many, self._columns.keys.size))
             self._ahead = dict(zip(views.tolist(), self.of(views), strict=True))
-            self._many = min(self._many * 2, MANY)
         return self._ahead[view]
 
     def _replayed(self, view: int, send: SendView) -> SendView:
@@ -122,23 +132,30 @@ class JudgedViews:
         if view - self._at <= 1:
             return
         for last in self._shown(view) if self._is_latency_on else ():
-            self._replay.pass_over(thread, last - self._at - 1)
-            row = self._near[last].row if last in self._near else next(self.of(np.array([last]))).row
+            self._pass_over(thread, last)
+            row = (self._near[last] if last in self._near else self._made(last)).row
             assert row is not None, "it keeps its turn"
             self._replay.judge(row)
             self._at = last
-        self._replay.pass_over(thread, view - self._at - 1)
+        self._pass_over(thread, view)
+
+    def _pass_over(self, thread: int, view: int) -> None:
+        """Skip the calm calls up to before a view."""
+        self._replay.pass_over(thread, view - self._at - 1, int(self._turns.position[view - 1]))
 
     def _shown(self, view: int) -> list[int]:
-        """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
+        """Calm views that the fault table remembers; all if they are few or, where it keeps times, follow each other quickly."""
         first, columns = self._at + 1, self._columns
-        last = _last_of_each(columns.broker, view - int(self._turns.total[view - 1]), view)
-        if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS:
+        last = _last_of_each(columns.broker, first, view)
+        keeps_times = not self._replay.dialect.producer.fault_table.extends_only
+        if last[0] <= first or (
+            keeps_times and columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS
+        ):
             return list(range(first, view))
         return last
 
     def _last_before(self, views: Ints) -> dict[int, SendView]:
-        """Views that ``_catch_up`` will replay before these; making them together is cheaper."""
+        """Views that ``_catch_up`` will probably replay before these; making them together is cheaper."""
         if not (self._is_latency_on and self._rotates):
             return {}
         keeps, total = self._turns.keeps, self._turns.total
@@ -149,17 +166,26 @@ class JudgedViews:
         chosen = np.array(sorted(last for last in near if keeps[last]), dtype=np.int64)
         return dict(zip(chosen.tolist(), self.of(chosen), strict=True))
 
-    def _is_lost_after(self, view: int) -> bool:
-        """True if the next view keeps its turn, but the replay does not know the required state."""
-        if view + 1 >= self._turns.keeps.size or not self._turns.keeps[view + 1]:
-            return False
-        position = int(self._turns.position[view]) if self._rotates else None
+    def _lost_after(self, view: int) -> int | None:
+        """Return the next view that may keep its turn, but for which the replay does not know the required state; None without one."""
+        end = int(self._out_of_turn[np.searchsorted(self._out_of_turn, view, side="right")])
         assert self._thread is not None
-        now_ms = int(self._columns.start_ns[view + 1]) // NS_PER_MS
-        return not self._replay.stands_at(self._thread, int(self._columns.route[view]), position, now_ms)
+        if end == view + 1:
+            return None
+        route = int(self._columns.route[view])
+        if not (self._is_latency_on and self._rotates):
+            position = int(self._turns.position[view]) if self._rotates else None
+            return None if self._replay.stands_at(self._thread, route, position) else view + 1
+        belief = self._replay.stationary(self._thread, route)
+        if belief is None:
+            return view + 1
+        explained = explained_views(belief, self._columns, self._brokers, view + 1, end)
+        lost = view + 1 + explained.size
+        self._turns.avoided[view + 1 : lost] = explained
+        return lost if lost < end else None
 
     def _expected(self, view: int, send: SendView) -> SendView:
-        decisions = (Decision(0, int(self._turns.total[view]), 1, 0),)
+        decisions = (Decision(0, int(self._turns.total[view]), 1, int(self._turns.avoided[view])),)
         send.judgement = SendJudgement(send.send, send.thread, decisions, None, len(self._replay.belief.states))
         return send
 

@@ -48,7 +48,9 @@ class ColumnPass:
         self._calm = _CalmBefore(case, context)
         self._with_state = [each for each in observers if type(each).calm_before is not CaseObserver.calm_before]
         self._judged = {
-            arm: JudgedViews(trace, rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
+            arm: JudgedViews(
+                trace, rules[arm], part.columns, part.turns, context.times, case.brokers, rotates=case.rotates
+            )
             for arm, part in case.arms.items()
         }
 

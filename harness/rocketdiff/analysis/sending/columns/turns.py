@@ -3,9 +3,10 @@ Finds the views that the rules certainly explain, without the oracle, each from 
 
 The thread's counter is known after any explained call. While no broker is avoided, the next first attempt goes to the next queue
 of the list; with a given queue or selector, to the queue that follows from the argument. A view keeps its turn if it is simple
-and its queue follows that of the last attempt of the previous view. With fault latency it must also be so quick that its broker
-is not avoided afterwards. A stretch of such views may begin after a failed or retried call; the replay verifies that the counter
-was known there and that nothing was avoided (``judged_views``).
+and its queue follows that of the last attempt of the previous view. A stretch of such views may begin after a failed or retried
+call; the replay verifies that the counter was known there (``judged_views``). With fault latency a view may keep its turn if it
+is so quick that its broker is not avoided afterwards; whether its queue is the right one is verified with the replay's state where
+its stretch begins (``avoidance``).
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from rocketdiff.analysis.sending.columns.arm_columns import (
     longest_wait_ms,
     place_of,
 )
+from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.units import NS_PER_MS
@@ -42,19 +44,26 @@ class Turns:
     """
     Arrays by view.
 
-    keeps: it keeps its turn. position: index of its last attempt's queue in its publish list, or MISSING. total: length of
+    keeps: it keeps its turn, or with fault latency may. avoided: brokers that are avoided when it chooses, noted while stretches are
+    verified. position: index of its last attempt's queue in its publish list, or MISSING. total: length of
     that list.
     """
 
     keeps: Mask
     position: Ints
     total: Ints
+    avoided: Ints
 
 
 def turns_of(
-    columns: ArmColumns, routes: Routes, kind: SendKind, brokers: WordDictionary, settings: ClientSettings
+    columns: ArmColumns,
+    routes: Routes,
+    kind: SendKind,
+    brokers: WordDictionary,
+    settings: ClientSettings,
+    clock: ClockAnchor = STEADY,
 ) -> Turns:
-    """Return the turns of an arm whose sends are all of one kind."""
+    """Return the turns of an arm whose sends are all of one kind; a call during which the clock was stepped keeps none."""
     position = np.full(columns.keys.size, MISSING, dtype=np.int64)
     expected = np.full(columns.keys.size, MISSING, dtype=np.int64)
     total = np.zeros(columns.keys.size, dtype=np.int64)
@@ -69,17 +78,19 @@ def turns_of(
             given = places if kind is SendKind.SELECTOR else _sorted_as_words(queues, places)
             expected[here] = np.array(given)[columns.argument[here] % len(given)]
     simple = columns.simple & (position >= 0) & (longest_wait_ms(columns) <= settings.send_msg_timeout_ms)
+    for from_ns, to_ns in clock.steps():
+        simple &= (columns.end_ns < from_ns) | (columns.start_ns > to_ns)
     follows = simple.copy()
     follows[:1] = False
     follows[1:] &= (columns.threads[1:] == columns.threads[:-1]) & (columns.route[1:] == columns.route[:-1])
     if kind in GIVEN:
         follows[1:] &= simple[:-1]
         follows &= columns.place == expected
+    elif settings.send_latency_fault_enable:
+        follows[1:] &= _costs_nothing(columns)[1:] & (columns.start_ns[1:] >= columns.end_ns[:-1])
     else:
         follows[1:] &= (position[:-1] >= 0) & (position[1:] == (position[:-1] + 1) % np.maximum(total[1:], 1))
-        if settings.send_latency_fault_enable:
-            follows[1:] &= _costs_nothing(columns)[1:] & (columns.start_ns[1:] >= columns.end_ns[:-1])
-    return Turns(follows, position, total)
+    return Turns(follows, position, total, np.zeros(columns.keys.size, dtype=np.int64))
 
 
 def _costs_nothing(columns: ArmColumns) -> Mask:

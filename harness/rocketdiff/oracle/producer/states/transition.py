@@ -157,6 +157,12 @@ class Transitions:
         thread_state.index.value += calls
         self._normalise(thread_state)
 
+    def stop_at(self, state: HiddenState, thread: int, position: int) -> None:
+        """Set a thread's counter to the position of the queue it selected."""
+        thread_state = state.thread_states[thread]
+        thread_state.index.value = position
+        self._normalise(thread_state)
+
     def versions_of(self, send: Send) -> list[int]:
         """Versions of the publish list with known queues that the call may have used."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]

@@ -5,10 +5,13 @@ Examines choices made while a hidden state that explains the trace avoided a bro
 keeps no table, and the check does not apply.
 """
 
+import numpy as np
+
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.sending.checks.by_rules.absence import Absences, absence_measures
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import judged_evidence, note_differences
+from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, CalmSends, Floats, Mask
 from rocketdiff.analysis.sending.checks.context import CalmBefore, CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence, Standing
@@ -56,4 +59,17 @@ def evaluate(facts: CaseFacts) -> Evidence:
     return judged_evidence(facts, NAME, "decision", never=never, measures=absence_measures(facts))
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Avoidance,), evaluate=evaluate)
+def _avoids(sends: CalmSends) -> Mask:
+    return np.asarray(sends.avoided > 0)
+
+
+def _legal_share(sends: CalmSends) -> Floats:
+    return np.asarray(1 / sends.queues)
+
+
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Avoidance,),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "decision", _avoids), CalmCount(f"{NAME}.legal", "decision", _avoids, share=_legal_share)),
+)
