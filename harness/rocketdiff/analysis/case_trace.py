@@ -62,7 +62,8 @@ class CaseTrace:
 
     def table(self, table: TableName, arm: Arm) -> pa.Table:
         """Return a table of an arm, empty if it is missing."""
-        return self.tables.get((table, arm), TABLES[table].schema.empty_table())
+        found = self.tables.get((table, arm))
+        return TABLES[table].schema.empty_table() if found is None else found
 
 
 def read_case(run: RunDirectory, number: int) -> CaseTrace:

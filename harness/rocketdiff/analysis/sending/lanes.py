@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.case_trace import CaseTrace, values_of
 from rocketdiff.analysis.facts import DifferenceFact, LaneBar
 from rocketdiff.analysis.sending.columns.arm_columns import Ints, is_word
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes
@@ -112,5 +112,6 @@ def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[La
     is_plain = is_word(found.column("outcome"), Outcome.OK) & (found.column("attempt").to_numpy() == 0)
     away_ns = np.abs(found.column("start_ns").to_numpy() - window.middle_ns)
     chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])
-    for row in found.take(chosen).to_pylist():
-        yield LaneBar(arm=str(arm), **row, window=number)
+    columns = (column.combine_chunks() for column in found.take(chosen).columns)
+    for row in zip(*map(values_of, columns), strict=True):
+        yield LaneBar(str(arm), *row, number)

@@ -21,7 +21,6 @@ from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.durations import BUSY_LEAST_MS
 from rocketdiff.traces.schema import TableName
-from rocketdiff.traces.tables import TABLES
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -127,8 +126,7 @@ def place_of(broker: Ints, queue_id: Ints) -> Ints:
 
 def arm_columns(trace: CaseTrace, arm: Arm, brokers: WordDictionary) -> ArmColumns | None:
     """Return an arm's columns; None if its rows are not numbered and sorted as in a sealed run."""
-    sends = trace.tables.get((TableName.SENDS, arm), TABLES[TableName.SENDS].schema.empty_table())
-    attempts = trace.tables.get((TableName.ATTEMPTS, arm), TABLES[TableName.ATTEMPTS].schema.empty_table())
+    sends, attempts = trace.table(TableName.SENDS, arm), trace.table(TableName.ATTEMPTS, arm)
     send_keys, attempt_keys = _keys(sends), _keys(attempts)
     if send_keys is None or attempt_keys is None or not bool((np.diff(send_keys) > 0).all()):
         return None

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import scipy
 
 from rocketdiff.analysis.sending.checks.context import TableObserver
+from rocketdiff.analysis.sending.send_arrays import is_one_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.signatures import CALLED_LATE
@@ -63,6 +64,8 @@ class LateCallbacks(TableObserver):
 
     def _waits(self, arm: Arm) -> Waits:
         sends, attempts = (self._context.trace.table(table, arm) for table in (TableName.SENDS, TableName.ATTEMPTS))
+        if not is_one_of(sends.column("mode"), SendMode.ASYNC).any():
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         mine = pc.and_(pc.is_in(sends.column("mode"), pa.array([SendMode.ASYNC])), pc.is_null(sends.column("error")))
         ended = attempts.group_by("send").aggregate([("end_ns", "max")])
         both = sends.filter(mine).select(["send", "end_ns"]).join(ended, "send", join_type="inner")
