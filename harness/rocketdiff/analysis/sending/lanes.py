@@ -114,4 +114,4 @@ def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[La
     chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])
     columns = (column.combine_chunks() for column in found.take(chosen).columns)
     for row in zip(*map(values_of, columns), strict=True):
-        yield LaneBar(str(arm), *row, number)
+        yield LaneBar(arm=str(arm), **dict(zip(_COLUMNS, row, strict=True)), window=number)

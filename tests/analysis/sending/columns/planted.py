@@ -13,7 +13,7 @@ from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
 from rocketdiff.analysis.facts import CaseFact, Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
@@ -99,6 +99,13 @@ STORIES: dict[str, Story] = {
     "fault latency of 5.1.4": replace(AVOIDING, every_ms=400),
     "calm but for the clock": ROTATING,
     "fault latency and the clock": AVOIDING,
+    "asynchronous, calm": replace(ROTATING, mode=SendMode.ASYNC),
+    "asynchronous, a pause": replace(ROTATING, mode=SendMode.ASYNC, pauses=(Pause("broker-b", 1_200, 900),)),
+    "asynchronous, made again": replace(
+        ROTATING, mode=SendMode.ASYNC, sends=240, pauses=(Pause("broker-b", 1_200, 2_000),)
+    ),
+    "asynchronous, a pause with 4.7.1": replace(ROTATING, mode=SendMode.ASYNC, pauses=(Pause("broker-b", 1_200, 600),)),
+    "asynchronous beside the clock": replace(ROTATING, mode=SendMode.ASYNC),
     "to named queues": replace(ROTATING, kind=SendKind.QUEUE),
     "to named queues beside the clock": replace(ROTATING, kind=SendKind.QUEUE),
     "to named queues, three threads and a pause": replace(
@@ -107,7 +114,7 @@ STORIES: dict[str, Story] = {
     "by a selector": replace(ROTATING, kind=SendKind.SELECTOR),
     "batches": Story(name="batches", settings=SHORT, pauses=(), sends=90, kind=SendKind.BATCH, checks=()),
 }
-"""90 or 130 sends per arm; the first case is calm from its second send to its last."""
+"""90 to 240 sends per arm; the first case is calm from its second send to its last."""
 
 
 BEFORE_1_7 = "calm, of a trace whose digests are asked"
@@ -208,7 +215,7 @@ def _table(name: TableName, rows: list[dict[str, Any]]) -> pa.Table:
 
 def _rows(rows: list[dict[str, Any]], change: Change) -> list[dict[str, Any]]:
     at = change.row % len(rows)
-    names = [name for name in rows[at] if name not in ("case", "arm", "thread", "reason", "due_ns", "chooser")]
+    names = [name for name in rows[at] if name not in ("case", "arm", "thread", "reason", "due_ns")]
     what = [*names, DROPPED, TWICE][change.column % (len(names) + 2)]
     others = rows[:at] + rows[at + 1 :]
     if what == DROPPED:

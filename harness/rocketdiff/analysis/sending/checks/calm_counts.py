@@ -42,6 +42,10 @@ class CalmSends(Protocol):
         """Number of brokers that the client avoids when it chooses."""
 
     @property
+    def called_back(self) -> Mask:
+        """The send is asynchronous, and its callback was called once."""
+
+    @property
     def stored_ms(self) -> Ints:
         """Broker's clock when the message was stored."""
 

@@ -76,6 +76,9 @@ class CalmBefore(Protocol):
     def last_in_lane(self, side: SendView, copy: Copy) -> tuple[int, int] | None:
         """Send and offset of the last message before a copy in its lane; None without one."""
 
+    def calls_ms(self) -> tuple[Iterable[float], Iterable[float]]:
+        """How long the calm calls took that wait for no answer, the baseline's and the candidate's."""
+
     def last_attempts(self, arm: Arm) -> Iterable[tuple[int, int]]:
         """Each thread of an arm, and when the last attempt of the case began, in ns."""
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.durations import BUSY_LEAST_MS
@@ -95,6 +96,7 @@ class ArmColumns:
     simple: Mask
     start_ns: Ints
     end_ns: Ints
+    returned_ns: Ints
     tried_ns: Ints
     answered_ns: Ints
     broker: Ints
@@ -124,7 +126,9 @@ def place_of(broker: Ints, queue_id: Ints) -> Ints:
     return np.where(known, (broker << 16) | queue_id, MISSING)
 
 
-def arm_columns(trace: CaseTrace, arm: Arm, brokers: WordDictionary) -> ArmColumns | None:
+def arm_columns(
+    trace: CaseTrace, arm: Arm, brokers: WordDictionary, mode: SendMode = SendMode.SYNC
+) -> ArmColumns | None:
     """Return an arm's columns; None if its rows are not numbered and sorted as in a sealed run."""
     sends, attempts = trace.table(TableName.SENDS, arm), trace.table(TableName.ATTEMPTS, arm)
     send_keys, attempt_keys = _keys(sends), _keys(attempts)
@@ -140,7 +144,8 @@ def arm_columns(trace: CaseTrace, arm: Arm, brokers: WordDictionary) -> ArmColum
     group = _rows_of(keys, tried_keys)
     counts = np.diff(np.append(firsts, attempt_keys.size))
     first_attempt = _taken(firsts, group, MISSING)
-    return _joined(sends, attempts, brokers, keys, send_row, first_attempt, _taken(counts, group, 0), attempt_keys)
+    counts = _taken(counts, group, 0)
+    return _joined(sends, attempts, brokers, keys, send_row, first_attempt, counts, attempt_keys, mode)
 
 
 def _joined(
@@ -152,6 +157,7 @@ def _joined(
     first_attempt: Ints,
     counts: Ints,
     attempt_keys: Ints,
+    mode: SendMode,
 ) -> ArmColumns:
     def of_send(values: Ints) -> Ints:
         return _taken(values, send_row, MISSING)
@@ -167,7 +173,7 @@ def _joined(
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = WordDictionary()
     well = (send_row >= 0) & (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
-    well &= of_send(_went_well(sends).astype(np.int64)) == 1
+    well &= of_send(_went_well(sends, mode).astype(np.int64)) == 1
     well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
     # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
     well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_LEAST_MS
@@ -179,6 +185,7 @@ def _joined(
         simple=well,
         start_ns=of_send(integers_or(sends.column("start_ns"), 0)),
         end_ns=of_send(integers_or(sends.column("end_ns"), 0)),
+        returned_ns=of_send(integers_or(sends.column("returned_ns"), MISSING)),
         tried_ns=tried_ns,
         answered_ns=answered_ns,
         broker=broker,
@@ -210,13 +217,15 @@ def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -
     return np.searchsorted(keys, attempt_keys[rows]), brokers[rows]
 
 
-def _went_well(sends: pa.Table) -> Mask:
+def _went_well(sends: pa.Table, mode: SendMode) -> Mask:
     well = is_word(sends.column("status"), _OK) & (
         integers_or(sends.column("route"), 0) == integers_or(sends.column("route_after"), 0)
     )
-    for name in ("error", "cause", "code", "callbacks"):
+    for name in ("error", "cause", "code"):
         well &= is_null(sends.column(name))
-    return np.asarray(well)
+    if mode is SendMode.ASYNC:
+        return np.asarray(well & (integers_or(sends.column("callbacks"), MISSING) == 1))
+    return np.asarray(well & is_null(sends.column("callbacks")))
 
 
 def _was_stored(attempts: pa.Table) -> Mask:

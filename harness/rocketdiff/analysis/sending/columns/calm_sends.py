@@ -48,6 +48,10 @@ class CalmColumns:
         return self.part.turns.avoided[self.views]
 
     @property
+    def called_back(self) -> Mask:
+        return np.full(self.views.size, self.part.turns.choices is not None)
+
+    @property
     def stored_ms(self) -> Ints:
         return self.part.stored.store_ms[self.views]
 

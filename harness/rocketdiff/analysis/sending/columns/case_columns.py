@@ -15,6 +15,7 @@ import numpy as np
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.sending.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, arm_columns
+from rocketdiff.analysis.sending.columns.choices import choices_of
 from rocketdiff.analysis.sending.columns.contents import Carried, Contents, alike, contents_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults
 from rocketdiff.analysis.sending.columns.order_lanes import OrderLanes, order_lanes
@@ -59,14 +60,16 @@ class CaseColumns:
     Both arms, and their views side by side.
 
     keys: of every planned send that an arm began, sorted. views: by arm, the view of each send, MISSING if that arm never
-    began it. slow: the send must become an object; the replay may add further ones.
+    began it. returned: both calls returned, if they are asynchronous. slow: the send must become an object; the replay may add further ones.
     """
 
     kind: SendKind
+    mode: SendMode
     brokers: WordDictionary
     arms: Mapping[Arm, ArmPart]
     keys: Ints
     views: Mapping[Arm, Ints]
+    returned: Mask
     slow: Mask
 
     @property
@@ -76,12 +79,17 @@ class CaseColumns:
 
 def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     """Return the columns of a case; None if it cannot be judged in columns, or if too little of it is calm."""
-    kind = _kind(trace, rulebook)
-    if kind is None or not _are_times_exact(trace):
+    kind, mode = _kind(trace, rulebook), _mode(trace, rulebook)
+    if (
+        kind is None
+        or mode is None
+        or not _are_times_exact(trace)
+        or not (mode is SendMode.SYNC or kind is SendKind.PLAIN)
+    ):
         return None
     brokers = WordDictionary()
-    columns = {arm: arm_columns(trace, arm, brokers) for arm in Arm}
-    parts = _parts(trace, {arm: each for arm, each in columns.items() if each is not None}, kind, brokers)
+    columns = {arm: arm_columns(trace, arm, brokers, mode) for arm in Arm}
+    parts = _parts(trace, {arm: each for arm, each in columns.items() if each is not None}, kind, brokers, mode)
     if parts is None:
         return None
     arms, everything = parts
@@ -89,9 +97,14 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     keys = both[0] if np.array_equal(both[0], both[1]) else np.union1d(both[0], both[1])
     views = {arm: _views_of(keys, arms[arm].columns.keys) for arm in Arm}
     slow = ~_calm(arms, views, everything)
+    returned = np.logical_and.reduce(
+        [(views[arm] >= 0) & (at(arms[arm].columns.returned_ns, views[arm]) != MISSING) for arm in Arm]
+    )
+    if mode is SendMode.ASYNC:
+        slow[_longest_call(arms, views, returned)] = True
     if not keys.size or slow.mean() > MOST_SLOW:
         return None
-    return CaseColumns(kind, brokers, arms, keys, views, slow)
+    return CaseColumns(kind, mode, brokers, arms, keys, views, returned, slow)
 
 
 def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
@@ -112,13 +125,31 @@ def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
         if (
             trace.stored(arm) is None
             or trace.scheduled(arm) is not None
-            or set(sends.column("mode").unique().to_pylist()) - {None, SendMode.SYNC}
             or any(sends.column("delay_level").unique().to_pylist())
         ):
             return None
         kinds |= set(sends.column("kind").unique().to_pylist())
     found = kinds.pop()
     return SendKind(str(found)) if not kinds and found in ROTATING | GIVEN else None
+
+
+def _mode(trace: CaseTrace, rulebook: Rulebook) -> SendMode | None:
+    """Return the only mode of a case; None if there are several, or of one that columns cannot judge."""
+    modes = {word for arm in Arm for word in trace.table(TableName.SENDS, arm).column("mode").unique().to_pylist()}
+    if not modes - {None, SendMode.SYNC}:
+        return SendMode.SYNC
+    knows_choosers = all(rules.choosers_reported for rules in rulebook.rules.values())
+    has_table = trace.entry.settings.send_latency_fault_enable
+    is_known = modes == {SendMode.ASYNC} and knows_choosers and not has_table and not rulebook.habits.confuses_answers
+    return SendMode.ASYNC if is_known else None
+
+
+def _longest_call(arms: Mapping[Arm, ArmPart], views: Mapping[Arm, Ints], returned: Mask) -> Ints:
+    """Return the place of the candidate's call that took longest, which ``HeldUp`` may show; empty without a call."""
+    places, columns = np.flatnonzero(returned), arms[Arm.CANDIDATE].columns
+    own = views[Arm.CANDIDATE][places]
+    took_ns = columns.returned_ns[own] - columns.start_ns[own]
+    return places[took_ns.argmax() :][:1] if places.size else places
 
 
 def _are_times_exact(trace: CaseTrace) -> bool:
@@ -139,7 +170,7 @@ def _are_times_exact(trace: CaseTrace) -> bool:
 
 
 def _parts(
-    trace: CaseTrace, columns: Mapping[Arm, ArmColumns], kind: SendKind, brokers: WordDictionary
+    trace: CaseTrace, columns: Mapping[Arm, ArmColumns], kind: SendKind, brokers: WordDictionary, mode: SendMode
 ) -> tuple[dict[Arm, ArmPart], Carried] | None:
     everything = Carried()
     planned = trace.entry.sends_planned
@@ -150,7 +181,11 @@ def _parts(
     parts = {}
     earliest_ms = _earliest_stored(columns[Arm.BASELINE], stored[Arm.BASELINE], len(brokers.words), trace.entry.clock)
     for arm, each in columns.items():
-        turns = turns_of(each, trace.routes(arm), kind, brokers, trace.entry.settings, trace.entry.clock or STEADY)
+        choices = choices_of(trace, arm, each) if mode is SendMode.ASYNC else None
+        if choices is None and mode is SendMode.ASYNC:
+            return None
+        clock = trace.entry.clock or STEADY
+        turns = turns_of(each, trace.routes(arm), kind, brokers, trace.entry.settings, clock, choices)
         contents = contents_of(each, stored[arm], everything, trace.entry.clock, bodies_compared=trace.bodies_compared)
         own = turns.keeps & stored[arm].at_home & contents.sound
         own &= ~near_faults(trace.faults, brokers, each.broker, each.tried_ns, each.answered_ns)

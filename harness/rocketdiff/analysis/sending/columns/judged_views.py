@@ -22,6 +22,7 @@ from rocketdiff.analysis.sending.steps.excuses import Excuses
 from rocketdiff.analysis.sending.steps.replayed import forgiven
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
+from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
 from rocketdiff.traces.schema import TableName
 
@@ -193,6 +194,10 @@ class JudgedViews:
         if all(send.judgement is None or send.judgement.difference is None for send in found.values()):
             return found
         return dict(zip(found, forgiven(found.values(), self._torn, self._excuses), strict=True))
+
+    @cached_property
+    def _troubled(self) -> Troubled:
+        return self._rules.troubled()
 
     @cached_property
     def _torn(self) -> TornConnections:

@@ -15,12 +15,15 @@ from rocketdiff.analysis.sending.checks.storage.loss import note_strays
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints, integers_or
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns
+from rocketdiff.analysis.sending.columns.judged_choices import JudgedChoices
 from rocketdiff.analysis.sending.columns.judged_views import JudgedViews
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.steps.aligned import aligned
 from rocketdiff.analysis.sending.steps.reconciled import reconciled
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.traces.schema import TableName
 
 STRETCH = 1 << 20
@@ -48,7 +51,7 @@ class ColumnPass:
         self._calm = _CalmBefore(case, context)
         self._with_state = [each for each in observers if type(each).calm_before is not CaseObserver.calm_before]
         self._judged = {
-            arm: JudgedViews(
+            arm: (JudgedViews if part.turns.choices is None else JudgedChoices)(
                 trace, rules[arm], part.columns, part.turns, context.times, case.brokers, rotates=case.rotates
             )
             for arm, part in case.arms.items()
@@ -147,6 +150,15 @@ class _CalmBefore:
             return None
         view = int(self._case.views[side.arm][self._place])
         return lanes.before(view, self._case.brokers.code(copy.broker), copy.queue_id)
+
+    def calls_ms(self) -> tuple[Iterable[float], Iterable[float]]:
+        case = self._case
+        if case.mode is not SendMode.ASYNC:
+            return (), ()
+        calm = np.flatnonzero(~case.slow & case.returned)
+        arms = [(case.arms[arm].columns, case.views[arm][calm]) for arm in Arm]
+        usual_ms, took_ms = ((each.returned_ns - each.start_ns)[views] / NS_PER_MS for each, views in arms)
+        return usual_ms.tolist(), took_ms.tolist()
 
     def last_attempts(self, arm: Arm) -> Iterable[tuple[int, int]]:
         columns = self._case.arms[arm].columns

@@ -23,6 +23,7 @@ from rocketdiff.analysis.sending.columns.arm_columns import (
     longest_wait_ms,
     place_of,
 )
+from rocketdiff.analysis.sending.columns.choices import Choices
 from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.settings import ClientSettings
@@ -39,6 +40,10 @@ GIVEN = frozenset({SendKind.QUEUE, SendKind.SELECTOR})
 """Calls in which the application names the queue."""
 
 
+SPARE_MS = 10
+"""Time left of an asynchronous send's timeout at its answer: more than the rounding that the rules of its end allow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turns:
     """
@@ -46,13 +51,14 @@ class Turns:
 
     keeps: it keeps its turn, or with fault latency may. avoided: brokers that are avoided when it chooses, noted while stretches are
     verified. position: index of its last attempt's queue in its publish list, or MISSING. total: length of
-    that list.
+    that list. choices: of asynchronous sends.
     """
 
     keeps: Mask
     position: Ints
     total: Ints
     avoided: Ints
+    choices: Choices | None = None
 
 
 def turns_of(
@@ -62,6 +68,7 @@ def turns_of(
     brokers: WordDictionary,
     settings: ClientSettings,
     clock: ClockAnchor = STEADY,
+    choices: Choices | None = None,
 ) -> Turns:
     """Return the turns of an arm whose sends are all of one kind; a call during which the clock was stepped keeps none."""
     position = np.full(columns.keys.size, MISSING, dtype=np.int64)
@@ -80,6 +87,13 @@ def turns_of(
     simple = columns.simple & (position >= 0) & (longest_wait_ms(columns) <= settings.send_msg_timeout_ms)
     for from_ns, to_ns in clock.steps():
         simple &= (columns.end_ns < from_ns) | (columns.start_ns > to_ns)
+    avoided = np.zeros(columns.keys.size, dtype=np.int64)
+    if choices is not None:
+        simple &= (columns.answered_ns - columns.start_ns) // NS_PER_MS <= settings.send_msg_timeout_ms - SPARE_MS
+        keeps = choices.keeping(simple, position, total, columns.route)
+        follows = np.zeros(columns.keys.size, dtype=np.bool_)
+        follows[choices.views[keeps]] = True
+        return Turns(follows, position, total, avoided, choices)
     follows = simple.copy()
     follows[:1] = False
     follows[1:] &= (columns.threads[1:] == columns.threads[:-1]) & (columns.route[1:] == columns.route[:-1])
@@ -90,7 +104,7 @@ def turns_of(
         follows[1:] &= _costs_nothing(columns)[1:] & (columns.start_ns[1:] >= columns.end_ns[:-1])
     else:
         follows[1:] &= (position[:-1] >= 0) & (position[1:] == (position[:-1] + 1) % np.maximum(total[1:], 1))
-    return Turns(follows, position, total, np.zeros(columns.keys.size, dtype=np.int64))
+    return Turns(follows, position, total, avoided)
 
 
 def _costs_nothing(columns: ArmColumns) -> Mask:

@@ -101,10 +101,10 @@ class ArmRules:
     def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """Judge all sends of the arm, in order of their start."""
         if self.asynchronous:
-            return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_reported=self.choosers_reported)
+            return judge_asynchronous(self.fresh(), sends, self.troubled(), choosers_reported=self.choosers_reported)
         return self.fresh().judge_all(sends)
 
-    def _troubled(self) -> Troubled:
+    def troubled(self) -> Troubled:
         """
         Predicate: the request's broker may have been faulty, or another request's end may have torn its connection.
 

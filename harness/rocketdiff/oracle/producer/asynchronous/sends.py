@@ -23,7 +23,7 @@ from rocketdiff.oracle.producer.replay import Replay
 from rocketdiff.oracle.producer.sentences import end_text
 from rocketmq_reference.rules.producer.async_rules import AsyncThread
 
-_POOL = 1_000_000
+POOL = 1_000_000
 """Offset of the client's thread numbers, above every application thread's number."""
 
 _ROUNDING_MS = 5
@@ -35,7 +35,7 @@ _WITHOUT_TIME = ("RemotingTooMuchRequestException", _NO_ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class Choice:
     """A use of a thread's counter by a first attempt or by a retry, which moves it an unknown number of steps."""
 
     at_ns: int
@@ -52,7 +52,7 @@ def judge_asynchronous(
 
     choosers_told: the witness records which client thread chose each attempt's queue, if one did.
     """
-    choices: list[_Choice] = []
+    choices: list[Choice] = []
     unseen: list[Send] = []
     for send in sends:
         if not send.attempts:
@@ -60,21 +60,21 @@ def judge_asynchronous(
             unseen.append(send)
             continue
         for attempt in send.attempts:
-            thread = send.thread if attempt.chooser is None else _POOL + attempt.chooser
-            choices.append(_Choice(attempt.start_ns, thread, send, attempt.attempt > 0))
+            thread = send.thread if attempt.chooser is None else POOL + attempt.chooser
+            choices.append(Choice(attempt.start_ns, thread, send, attempt.attempt > 0))
     choices += _unseen_choices(replay, unseen, {choice.thread for choice in choices})
     for choice in sorted(choices, key=lambda choice: (choice.at_ns, choice.send.send)):
-        if choice.is_retry:
-            replay.reopen(choice.thread)
-        else:
-            yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_reported or replay.calls_itself))
+        is_chooser_unseen = not (choosers_reported or replay.calls_itself)
+        judgement = judge_choice(replay, choice, troubled, is_chooser_unseen=is_chooser_unseen)
+        if judgement is not None:
+            yield judgement
 
 
-def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
+def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[Choice]:
     """Sends without an attempt may have moved the counter of any choosing thread, like a retry."""
     for send in unseen:
         for thread in (send.thread,) if replay.calls_itself else sorted(threads):
-            yield _Choice(send.start_ns, thread, send, is_retry=True)
+            yield Choice(send.start_ns, thread, send, is_retry=True)
 
 
 def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgement:
@@ -94,7 +94,13 @@ def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgemen
     return SendJudgement(send.send, send.thread, (), found, 0)
 
 
-def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_unseen: bool) -> SendJudgement:
+def judge_choice(
+    replay: Replay, choice: Choice, troubled: Troubled, *, is_chooser_unseen: bool = False
+) -> SendJudgement | None:
+    """Judge the send that a first attempt begins; None for a retry. Choices of a client are judged in the order of their times."""
+    if choice.is_retry:
+        replay.reopen(choice.thread)
+        return None
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
@@ -105,7 +111,7 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     return judgement
 
 
-def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> SendJudgement:
+def _first_choice(replay: Replay, choice: Choice, *, is_chooser_unseen: bool) -> SendJudgement:
     """Judge the queue of the first attempt; if unknowable, return a judgement without a decision."""
     send = choice.send
     latency = replay.settings.send_latency_fault_enable

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.sending.checks.by_rules.late_callbacks import LateCallbacks
+from rocketdiff.analysis.sending.checks.calm_counts import CalmCount
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver, SendCheck
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -95,4 +96,9 @@ def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
     return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Callbacks, LateCallbacks), evaluate=evaluate)
+CODE: SendCheck = CheckCode(
+    NAME,
+    observers=(Callbacks, LateCallbacks),
+    evaluate=evaluate,
+    calm=(CalmCount(NAME, "once", lambda sends: sends.called_back),),
+)

@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.sending.checks.context import CalmBefore, CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.results.moments import LEAST_NS, far_longer, slowest_in_a_hundred
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
@@ -48,6 +48,12 @@ class HeldUp(CaseObserver):
         self._took_ms.append(took_ms)
         if self._longest is None or took_ms > self._longest[0]:
             self._longest = took_ms, send, send.candidate
+
+    def calm_at_end(self, calm: CalmBefore) -> None:
+        """Calm calls count too; the candidate's longest call is never calm."""
+        usual_ms, took_ms = calm.calls_ms()
+        self._usual_ms.extend(usual_ms)
+        self._took_ms.extend(took_ms)
 
     def finish(self) -> None:
         if self._longest is None:
