@@ -33,6 +33,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.layout import table_file
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
@@ -148,16 +149,27 @@ def _measured(folder: Path, sends: int) -> tuple[list[Throughput], dict[str, Tog
 
 
 def judged_cases(run: RunDirectory) -> list[Throughput]:
-    """Judge each case of a stored run about producers, the best of ROUNDS; ratio: to the time of reading the case."""
-    rates = []
+    """Judge the cases of a stored run about producers, each and all, the best of ROUNDS; ratio: to the time of reading them."""
+    rates: list[Throughput] = []
     for entry in run.manifest.cases:
+        if entry.role is not ClientRole.PRODUCER or entry.status is CaseStatus.PLANNED:
+            continue
         number = entry.number
         attempts = _attempts(run, number)
         seconds = min(_timed(lambda number=number: _judge(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
         reading = min(_timed(lambda number=number: read_case(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
         objects = _share_of_objects(run, number)
         rates.append(Throughput(entry.scenario, attempts, attempts / seconds, seconds / reading, objects))
-    return rates
+    return [*rates, _in_all(rates)]
+
+
+def _in_all(rates: Sequence[Throughput]) -> Throughput:
+    """Return the figures of cases judged one after another; objects: by attempts."""
+    attempts = sum(rate.attempts for rate in rates)
+    seconds = sum(rate.attempts / rate.per_s for rate in rates)
+    reading = sum(rate.attempts / rate.per_s / rate.ratio for rate in rates)
+    objects = sum((rate.objects or 0.0) * rate.attempts for rate in rates) / attempts
+    return Throughput(f"all {len(rates)} cases", attempts, attempts / seconds, seconds / reading, objects)
 
 
 def _share_of_objects(run: RunDirectory, number: int = 1) -> float:

@@ -158,19 +158,25 @@ class Replay:
         indexes = [None if thread_state is None else thread_state.index.value for thread_state in known]
         return all(index is not None and index % len(queues) == position for index in indexes)
 
-    def pass_over(self, thread: int, calls: int, position: int) -> None:
-        """
-        Advance past ``calls`` successful calls of a thread that took their turns; position: of the last one's queue in its list.
+    @property
+    def remembers_calls(self) -> bool:
+        """True if the fault table keeps when each broker was called last, so that the last calls passed over must be judged too."""
+        return self.settings.send_latency_fault_enable and not self.dialect.producer.fault_table.extends_only
 
-        With fault latency the fault table keeps each broker's last call, so the caller must judge the last calls
-        afterwards.
+    def pass_over(self, thread: int, calls: int) -> None:
         """
-        stops = self.settings.send_latency_fault_enable and self.dialect.producer.ticks_per_queue
-        for state in self.belief.states if calls else ():
-            if stops:
-                self.transitions.stop_at(state, thread, position)
-            else:
-                self.transitions.count_on(state, thread, calls)
+        Advance past ``calls`` successful calls of a thread, each of which moved its counter by one.
+
+        If it ``remembers_calls``, the caller must judge the last calls afterwards.
+        """
+        for state in self.belief.states:
+            self.transitions.count_on(state, thread, calls)
+
+    def pass_to(self, thread: int, position: int, brokers: Iterable[str]) -> None:
+        """Advance past quick successful calls to these brokers, where the counter stops at the queue it selects: the last one's position."""
+        for state in self.belief.states:
+            self.transitions.stop_at(state, thread, position)
+            state.note_quick_calls(brokers)
 
     def _fresh(self) -> "Replay":
         fresh = Replay.__new__(Replay)

@@ -36,7 +36,8 @@ class JudgedChoices(JudgedViews):
             view, thread = int(choices.views[place]), int(choices.threads[place])
             if view not in found:
                 found[view] = self._made(view)
-            self._replay.pass_over(thread, place - last[thread] - 1, int(self._turns.position[view]))
+            if place > last[thread] + 1:
+                self._replay.pass_over(thread, place - last[thread] - 1)
             last[thread] = place
             self._judge(choices, place, found[view])
             after = place + 1

@@ -129,35 +129,33 @@ class JudgedViews:
         return send
 
     def _catch_up(self, thread: int, view: int) -> None:
-        """Skip the calm calls before a view. With fault latency, replay the last one at each broker: the fault table keeps it."""
+        """Skip the calm calls before a view. A fault table that keeps times keeps the last one at each broker: replay it."""
         if view - self._at <= 1:
             return
+        if self._is_latency_on and not self._replay.remembers_calls:
+            used = np.unique(self._columns.broker[self._at + 1 : view]).tolist()
+            names = [self._brokers.words[code] for code in used]
+            self._replay.pass_to(thread, int(self._turns.position[view - 1]), names)
+            return
         for last in self._shown(view) if self._is_latency_on else ():
-            self._pass_over(thread, last)
+            self._replay.pass_over(thread, last - self._at - 1)
             row = (self._near[last] if last in self._near else self._made(last)).row
             assert row is not None, "it keeps its turn"
             self._replay.judge(row)
             self._at = last
-        self._pass_over(thread, view)
-
-    def _pass_over(self, thread: int, view: int) -> None:
-        """Skip the calm calls up to before a view."""
-        self._replay.pass_over(thread, view - self._at - 1, int(self._turns.position[view - 1]))
+        self._replay.pass_over(thread, view - self._at - 1)
 
     def _shown(self, view: int) -> list[int]:
-        """Calm views that the fault table remembers; all if they are few or, where it keeps times, follow each other quickly."""
+        """Calm views that the fault table remembers; all if they are few or follow each other quickly."""
         first, columns = self._at + 1, self._columns
         last = _last_of_each(columns.broker, first, view)
-        keeps_times = not self._replay.dialect.producer.fault_table.extends_only
-        if last[0] <= first or (
-            keeps_times and columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS
-        ):
+        if last[0] <= first or columns.start_ns[last[0]] - columns.end_ns[self._at] < STRETCHES_APART_NS:
             return list(range(first, view))
         return last
 
     def _last_before(self, views: Ints) -> dict[int, SendView]:
         """Views that ``_catch_up`` will probably replay before these; making them together is cheaper."""
-        if not (self._is_latency_on and self._rotates):
+        if not (self._replay.remembers_calls and self._rotates):
             return {}
         keeps, total = self._turns.keeps, self._turns.total
         ends = [view for view in views.tolist() if not keeps[view] and view and keeps[view - 1]]

@@ -139,7 +139,9 @@ class HiddenState:
         clone.story_thread = self.story_thread
         if self.latency_on:
             clone.faults = self.faults.copy()
-            clone.infos = {version: info.copy() for version, info in self.infos.items()}
+            # Only a fallback changes a list, or answers what is unknown of it.
+            is_fixed = self.dialect.producer.ticks_per_queue
+            clone.infos = {version: info if is_fixed else info.copy() for version, info in self.infos.items()}
             clone.rewritings, clone.readings = self.rewritings.copy(), self.readings.copy()
         else:
             clone.faults = self.faults
@@ -192,6 +194,11 @@ class HiddenState:
             and (item.reachable or not rules.unreachable_is_unavailable)
             for item in self.faults.items.values()
         )
+
+    def note_quick_calls(self, brokers: Iterable[str]) -> None:
+        """Note calls that were answered at once, in a table that only extends avoidances."""
+        for broker in brokers:
+            self.faults.update(broker, latency_ms=0, avoid_ms=0, reachable=True, now_ms=0)
 
     def forget_ended_avoidances(self, now_ms: int) -> None:
         """
