@@ -13,6 +13,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.replay import Replay, replay_for
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 
@@ -335,6 +336,23 @@ def test_a_stationary_belief(release: str, calm: str, tick: int, end_ms: tuple[i
     assert [queue.queue_id for queue in belief.queues] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert (belief.tick, belief.ticks_per_queue, belief.unreachable) == (tick, release == "5.3.3", False)
     assert belief.avoided_ms["b"] == end_ms
+
+
+@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.9.8", "5.1.3", "5.1.4", "5.3.3"])
+def test_a_table_that_only_extends_belongs_to_a_counter_that_stops_at_queues(release: str) -> None:
+    """So calls are passed over by counting where the last ones are judged too, and otherwise by the last queue."""
+    rules = dialect_of(release).producer
+    assert rules.ticks_per_queue is rules.fault_table.extends_only
+
+
+def test_calls_passed_over_leave_what_judged_ones_leave() -> None:
+    """After b's avoidance, a2, a3 and b0 passed over or judged: the same counter and items, whose start alone has an effect."""
+    judged, passed = (after(f"{FAILED_B} | 600 a2 1 | 11000 a3 1") for _ in range(2))
+    assert [one.difference for one in judged.judge_all(history("11020 b0 1 | 11040 b1 1"))] == [None, None]
+    assert not passed.remembers_calls
+    passed.pass_to(0, 5, ["b"])
+    assert [one.belief.states[0].key() for one in (judged, passed)] == [judged.belief.states[0].key()] * 2
+    assert passed.stationary(0, 1) == judged.stationary(0, 1)
 
 
 def test_no_belief_is_stationary_with_an_unknown_counter_or_list() -> None:

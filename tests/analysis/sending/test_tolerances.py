@@ -146,7 +146,7 @@ NO_TOLERANCE = {
     "two readings of clocks": (
         "content.BORN_CLOCK_MS", "delay.DELIVERY_CLOCK_MS", "loss.STORED_LATE_MS", "case_columns.ROUNDING_MS",
         "interval.PHASE_MS", "hidden_state.OVER_MS", "durations.ROUNDED_MS", "sentences._ROUNDING_MS",
-        "ends._ROUNDING_MS", "sends._ROUNDING_MS", "wire_faults._ROUNDED_MS",
+        "ends._ROUNDING_MS", "sends._ROUNDING_MS", "wire_faults._ROUNDED_MS", "turns.SPARE_MS",
     ),
     "constants of the clients": (
         "fault_windows._REQUEST_SCAN_NS", "decision_point.HARMLESS_MS", "hidden_state.SLOW_MS", "durations.CONNECTING_MS",
@@ -167,7 +167,7 @@ NO_TOLERANCE = {
         "sending_run.PROGRESS_EVERY_S", "sending_run.DRAIN_MEANWHILE_S", "case_run.GO_AHEAD_NS", "lanes.BEFORE_NS",
         "lanes.AFTER_NS", "lanes.REACH_NS", "moments._LONGEST_NS", "delay._MS_PER_S", "case_columns._EXACT_NS", "fault_windows.FOREVER_NS",
         "tallies.BIN_NS", "clock_watch.CHANGE_NS", "clock_watch.BRIEF_NS", "shared_list._ROUNDING_MS",
-        "ends.LIMIT_S", "ends._POLL_S", "other_servers.KEPT_NS",
+        "ends.LIMIT_S", "ends._POLL_S", "other_servers.KEPT_NS", "stationary.NEVER_MS",
     ),
 }  # fmt: skip
 
