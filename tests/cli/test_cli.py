@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cli.app import guarded
-from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.errors import ClusterError, ExitCode
 
 OLDER_RUN = Path(__file__).parents[1] / "older_run"
 
@@ -27,6 +27,28 @@ def test_our_own_fault_has_its_own_exit_code(
     traceback = Path(printed.split("please report it with ")[1].strip())
     assert "ZeroDivisionError" in traceback.read_text()
     traceback.unlink()
+
+
+def test_the_cause_is_printed_before_the_cleanup_that_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An account without a right can neither create a topic nor take away what was owed; an error that states another as its cause is alone."""
+
+    def broken(**_: object) -> int:
+        try:
+            try:
+                raise KeyError("frame")
+            except KeyError as error:
+                raise ClusterError("a topic", seen="no permission") from error
+        finally:
+            raise ClusterError("a clean cluster", seen="a topic left over")
+
+    monkeypatch.setattr("rocketdiff.cli.commands.listing.print_findings", broken)
+    assert guarded(["doctor"]) == ExitCode.ENVIRONMENT
+    assert capsys.readouterr().err.splitlines() == [
+        "rocketdiff: expected a topic; saw no permission",
+        "rocketdiff: expected a clean cluster; saw a topic left over",
+    ]
 
 
 def test_our_own_fault_is_reported_without_a_temporary_folder(

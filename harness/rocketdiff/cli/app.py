@@ -271,7 +271,8 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
     try:
         result = app(arguments, standalone_mode=False, default_map=defaults_of_run(arguments))
     except HarnessError as error:
-        errors.print(f"[bold red]rocketdiff:[/] {escape(str(error))}")
+        for each in in_order(error):
+            errors.print(f"[bold red]rocketdiff:[/] {escape(str(each))}")
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         errors.print(INTERRUPTED_MESSAGE)
@@ -289,6 +290,14 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
     if code == INTERRUPTED:
         errors.print(INTERRUPTED_MESSAGE)
     return code
+
+
+def in_order(error: HarnessError) -> list[HarnessError]:
+    """Return an error after those in whose handling it was raised, as by a cleanup: the first is why anything was cleaned up."""
+    before = error.__context__
+    if error.__suppress_context__ or not isinstance(before, HarnessError):
+        return [error]
+    return [*in_order(before), error]
 
 
 def defaults_of_run(arguments: list[str] | None) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class External:
         return UsageError(
             f"everything that {scenario} does to the cluster spelled out in {self.described.origin}",
             seen=reason,
-            hint="a fault needs a command for its node in the cluster file",
+            hint="leave the scenario out; or, for a fault, state a command for its node in the cluster file",
         )
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
