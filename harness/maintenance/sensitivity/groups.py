@@ -97,7 +97,7 @@ def _with_listener(script: Script, plan: GroupPlan) -> Script:
         default=None,
     )
     slow = next((rule for rule in plan.rules if rule.work_ms), None)
-    script = replace(script, work_ms=max(1, plan.work_ms), fails_every=NEVER)
+    script = replace(script, work_ms=max(1, 2 * plan.work_ms), fails_every=NEVER)  # drawn from none to this
     if slow is not None:
         script = replace(script, slow_every=slow.every)
     if failing is None:
