@@ -254,6 +254,9 @@ class FrameConsumeCodec:
     def max_offset(self, of: TopicQueue) -> Question:
         return self._asked(requests.get_max_offset(of.topic, of.queue.queue_id, serialization=self._serialization))
 
+    def min_offset(self, of: TopicQueue) -> Question:
+        return self._asked(requests.get_min_offset(of.topic, of.queue.queue_id, serialization=self._serialization))
+
     def read_offset(self, answer: Command) -> int:
         return parse_offset(answer)
 

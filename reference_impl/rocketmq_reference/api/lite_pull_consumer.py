@@ -26,7 +26,7 @@ from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
 from rocketmq_reference.client.effects import Body
 from rocketmq_reference.client.publishing import known_routes
-from rocketmq_reference.dialects import dialect_of, lite_pull_rules_of, shared_rules_of
+from rocketmq_reference.dialects import dialect_of, has_lite_pull, lite_pull_rules_of, shared_rules_of
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
 from rocketmq_reference.remoting.consuming import EVERYTHING
@@ -115,6 +115,14 @@ class LitePullConsumer:
         parts = self.parts
         parts.client.host.run(parts.pulling.commit())
 
+    def seek(self, of: TopicQueue, offset: int) -> None:
+        """Go on at an offset of a queue. Raises MQClientException for one outside it, or a queue that the member does not work on."""
+        self.parts.client.host.run(self.parts.pulling.seek(of, offset))
+
+    def pause(self, of: TopicQueue, *, is_paused: bool = True) -> None:
+        """Pull no more from a queue, or again; what waits for a poll is handed out."""
+        self.parts.client.host.post(lambda: self.parts.pulling.pause(of, is_paused=is_paused))
+
     def shutdown(self) -> None:
         """Leave the group once: send what was committed, unregister, close all connections. What was polled since is consumed again."""
         if self._has_left:
@@ -142,6 +150,8 @@ def _live_lite_pull(
     access: Access,
 ) -> LiveLitePull:
     """Make a consumer on a client of its own, whose background tasks are not started yet."""
+    if not has_lite_pull(release):
+        raise ValueError(f"expected a release with a lite pull consumer, from 4.6.1 on, saw {release}")
     dialect, own = dialect_of(release), lite_pull_rules_of(release)
     sizes = {PULL_THREADS: settings.pull_thread_nums}
     client = live_client(
@@ -160,4 +170,5 @@ def _live_lite_pull(
     committing = committing_of(client, memory, settings, codec, port_of(dialect))
     pulling = LitePulling(memory, own, client.host, client.remoting, codec, committing)
     rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin)
+    rebalancing.on_changed = pulling.changed
     return LiveLitePull(client, memory, committing, rebalancing, pulling)

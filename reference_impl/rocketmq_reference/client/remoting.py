@@ -99,7 +99,10 @@ class Remoting(Generic[Request, Answer]):
         self.on_end: Callable[[], None] | None = None
         self._handlers: dict[int, Handler] = {}
 
-    def invoke(self, address: str, timeout_ms: int, question: Request) -> Running[Answer]:
+    def invoke(
+        self, address: str, timeout_ms: int, question: Request, is_interrupted: Callable[[], bool] | None = None
+    ) -> Running[Answer]:
+        """is_interrupted: True when the answer, or its absence, has no effect any more."""
         request, asked = self._begin(Kind.SYNC, address, timeout_ms, question)
         call: Call = request.call
         if isinstance(asked[0], steps.Write):
@@ -109,7 +112,10 @@ class Remoting(Generic[Request, Answer]):
             yield from self._follow(asked, _CALLER)
         if call.told is None:
             # The wait counts from the write: connecting was charged to left_ms before.
-            if (yield Wait(call.over, request.written_ms + request.left_ms)):
+            is_over = yield Wait(call.over, request.written_ms + request.left_ms)
+            if is_interrupted is not None and is_interrupted():
+                raise RemotingTimeoutException(address, timeout_ms)
+            if is_over:
                 failed = call.told is not None and call.told.error is not None
                 asked = self.connections.woken(request, failed=failed)
             else:

@@ -5,6 +5,7 @@ from itertools import groupby
 from rocketmq_reference.dialects.allocation import ALLOCATION, ALLOCATION_4_3_0
 from rocketmq_reference.dialects.catalogue import RELEASES, dialect_of, releases_of
 from rocketmq_reference.dialects.consumer import consumer_rules_of
+from rocketmq_reference.dialects.lite_pull import lite_pull_rules_of
 from rocketmq_reference.rules.consumer.allocation_rules import AllocationRules
 from rocketmq_reference.rules.dialect import ConsumerDialect, Releases
 
@@ -23,12 +24,18 @@ def _composed(releases: tuple[str, ...]) -> ConsumerDialect:
     first, last = releases[0], releases[-1]
     name = f"consumer-{first.removesuffix('-incubating')}"
     return ConsumerDialect(
-        name, Releases(first, last), consumer_rules_of(first), allocation_rules_of(first), dialect_of(first).client
+        name,
+        Releases(first, last),
+        consumer_rules_of(first),
+        allocation_rules_of(first),
+        dialect_of(first).client,
+        lite_pull_rules_of(first),
     )
 
 
-def _parts(release: str) -> tuple[int, int, int]:
-    return id(consumer_rules_of(release)), id(allocation_rules_of(release)), id(dialect_of(release).client)
+def _parts(release: str) -> tuple[int, ...]:
+    own = id(consumer_rules_of(release)), id(lite_pull_rules_of(release))
+    return *own, id(allocation_rules_of(release)), id(dialect_of(release).client)
 
 
 CONSUMER_DIALECTS: tuple[ConsumerDialect, ...] = tuple(

@@ -8,23 +8,29 @@ begin in a group that has no offset, and is not imitated.
 
 from dataclasses import replace
 
-from rocketmq_reference.dialects.catalogue import dialect_of, releases_of
+from rocketmq_reference.dialects.catalogue import RELEASES, dialect_of, releases_of
 from rocketmq_reference.dialects.consumer import consumer_rules_of
 from rocketmq_reference.dialects.generation import Generation
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
 from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
 from rocketmq_reference.rules.dialect import Releases
 
-LITE_PULL_4_6_1 = Generation(
-    Releases("4.6.1", "4.9.1"),
+LITE_PULL_4_0_0 = Generation(
+    Releases("4.0.0-incubating", "4.6.0"),
     None,
-    LitePullRules(names_stream=False, has_own_code=False, failed_end_delay_ms=1_000, seek_interrupts=False),
+    LitePullRules(
+        exists=False, names_stream=False, has_own_code=False, failed_end_delay_ms=1_000, seek_interrupts=False
+    ),
 )
+"""There is none, or that of 4.6.0, which cannot begin in a group without an offset."""
+
+LITE_PULL_4_6_1 = LITE_PULL_4_0_0.followed("4.6.1", "4.9.0", replace(LITE_PULL_4_0_0.rules, exists=True))
 """A queue whose end is unknown is pulled at −1, which fails."""
 
-LITE_PULL_4_9_2 = LITE_PULL_4_6_1.followed(
-    "4.9.2", "4.9.3", replace(LITE_PULL_4_6_1.rules, failed_end_delay_ms=3_000, seek_interrupts=True)
-)
+LITE_PULL_4_9_1 = LITE_PULL_4_6_1.followed("4.9.1", "4.9.1", replace(LITE_PULL_4_6_1.rules, failed_end_delay_ms=3_000))
+"""Its offset is asked for again after three seconds."""
+
+LITE_PULL_4_9_2 = LITE_PULL_4_9_1.followed("4.9.2", "4.9.3", replace(LITE_PULL_4_9_1.rules, seek_interrupts=True))
 """A seek takes effect at once."""
 
 LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed("4.9.4", "4.9.8", replace(LITE_PULL_4_9_2.rules, names_stream=True))
@@ -33,26 +39,34 @@ LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed("4.9.4", "4.9.8", replace(LITE_PULL_4
 LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed("5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True))
 """Pulls have a request code of their own."""
 
-LITE_PULL = (LITE_PULL_4_6_1, LITE_PULL_4_9_2, LITE_PULL_4_9_4, LITE_PULL_5_0_0)
+LITE_PULL = (LITE_PULL_4_0_0, LITE_PULL_4_6_1, LITE_PULL_4_9_1, LITE_PULL_4_9_2, LITE_PULL_4_9_4, LITE_PULL_5_0_0)
 """Every generation, oldest first; a parent comes before its children."""
 
 _BY_RELEASE = {release: each.rules for each in LITE_PULL for release in releases_of(each)}
+_IMITATED = frozenset(RELEASES[RELEASES.index("4.6.1") :])
+_BY_RELEASE |= {
+    "5.0.0-PREVIEW": LITE_PULL_4_6_1.rules,
+    "5.0.0-ALPHA": LITE_PULL_4_9_2.rules,
+}
 
 
 def has_lite_pull(release: str) -> bool:
-    """Return True for the releases whose lite pull consumer has a dialect; raises ValueError for an unknown one."""
+    """Return True for the releases whose lite pull consumer is imitated live; raises ValueError for an unknown one."""
     dialect_of(release)
-    return release.partition("+")[0] in _BY_RELEASE
+    return release.partition("+")[0] in _IMITATED
 
 
 def lite_pull_rules_of(release: str) -> LitePullRules:
-    """Return the rules of a release, named as in ``dialect_of``; raises ValueError for an unknown one, or one without this consumer."""
-    if not has_lite_pull(release):
-        raise ValueError(f"expected a release with a lite pull consumer, from 4.6.1 on, saw {release}")
+    """Return the rules of a release, named as in ``dialect_of``, which also raises ValueError for an unknown one."""
+    dialect_of(release)
     return _BY_RELEASE[release.partition("+")[0]]
 
 
 def shared_rules_of(release: str) -> ConsumerRules:
-    """Return the rules that it shares with a push consumer: a changed share is not announced, and a new queue is pulled at once."""
-    rules = consumer_rules_of(release)
+    """Return the rules that it shares with a push consumer."""
+    return shared_rules(consumer_rules_of(release))
+
+
+def shared_rules(rules: ConsumerRules) -> ConsumerRules:
+    """Return a push consumer's rules as it has them: a changed share is not announced, and a new queue is pulled at once."""
     return replace(rules, first_pull_delay_ms=0, announces_changes=False, announces_unknown_topic=False)

@@ -61,6 +61,11 @@ def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = 
     return _command(RequestCode.GET_MAX_OFFSET, _queue(topic, queue_id), serialization)
 
 
+def get_min_offset(topic: str, queue_id: int, *, serialization: Serialization = Serialization.JSON) -> Command:
+    """Ask a broker for the first offset of a queue; answer: parse_offset."""
+    return _command(RequestCode.GET_MIN_OFFSET, _queue(topic, queue_id), serialization)
+
+
 def pull(topic: str, queue_id: int, offset: int, *, max_messages: int = 32, now_ms: int | None = None) -> Command:
     """
     Pull up to ``max_messages`` messages of a queue from an offset, without waiting for new ones; answer: parse_pull.

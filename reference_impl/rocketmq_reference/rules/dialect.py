@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rocketmq_reference.rules.client.client_rules import ClientRules
 from rocketmq_reference.rules.consumer.allocation_rules import AllocationRules
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
 from rocketmq_reference.rules.producer.message_rules import MessageRules
 from rocketmq_reference.rules.producer.producer_rules import ProducerRules
 
@@ -39,10 +40,11 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerDialect:
-    """One behaviour range of the Java client as a consumer, which is not one of it as a producer; client: what both share."""
+    """One behaviour range of the Java client as a consumer, which is not one of it as a producer; client: what both share. lite: lite pull."""
 
     name: str
     releases: Releases
     consumer: ConsumerRules
     allocation: AllocationRules
     client: ClientRules
+    lite: LitePullRules

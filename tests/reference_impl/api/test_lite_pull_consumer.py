@@ -151,7 +151,7 @@ def test_pulls_of_a_release(group: Group, release: str, code: RequestCode, suffi
     [
         ("4.6.0", None),
         ("4.6.1", (False, False, 1_000, False)),
-        ("4.9.1", (False, False, 1_000, False)),
+        ("4.9.1", (False, False, 3_000, False)),
         ("4.9.2", (False, False, 3_000, True)),
         ("4.9.4", (True, False, 3_000, True)),
         ("4.9.8", (True, False, 3_000, True)),

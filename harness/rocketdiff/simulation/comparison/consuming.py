@@ -24,6 +24,11 @@ def _call_parts(left: Any, right: Any) -> Iterator[Part]:
         yield Compared.OFFSETS, "call", (left, right)
 
 
+def _polled_parts(left: Any, right: Any) -> Iterator[Part]:
+    if left != right:
+        yield Compared.POLLED, "call", (left, right)
+
+
 CONSUMING_LINES: Mapping[str, LineParts] = {
     "allocate": _allocation_parts,
     "put": _call_parts,
@@ -31,5 +36,6 @@ CONSUMING_LINES: Mapping[str, LineParts] = {
     "take": _call_parts,
     "commit": _call_parts,
     "rounds": _round_parts,
+    **dict.fromkeys(("poll", "commit_polled", "seek", "pause_queue", "resume_queue"), _polled_parts),
 }
 """By kind of line."""

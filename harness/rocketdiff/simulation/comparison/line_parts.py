@@ -24,6 +24,7 @@ class Compared(StrEnum):
     ELAPSED = "duration of the call"
     CALLBACKS = "number of callbacks"
     SHARE = "share of the queues"
+    POLLED = "call of the application"
     ROUNDS = "requests of rounds and pulls"
     OWNED = "queues worked on"
     OFFSETS = "offsets of a queue"

@@ -7,6 +7,7 @@ The first of these questions that the answers reply to differently is the outcom
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 
@@ -76,7 +77,8 @@ def _end_words(send: Mapping[str, object]) -> str:
         end = f"{send.get('exception')}{f' {code}' if (code := send.get('code')) is not None else ''}"
     tried = send.get("attempts")
     attempts = f", attempts {len(tried)}" if isinstance(tried, list) else ""
-    return f"{end} after {send.get('elapsed_ms'):,} ms{attempts}"
+    elapsed_ms = send.get("elapsed_ms")
+    return f"{end} after {elapsed_ms:,} ms{attempts}" if isinstance(elapsed_ms, int) else f"no end{attempts}"
 
 
 def _heard(lines: Iterator[AnswerLine]) -> _Heard:
@@ -84,11 +86,20 @@ def _heard(lines: Iterator[AnswerLine]) -> _Heard:
     for line in lines:
         if line.kind == "consumer":
             found.started.append(line.content)
+        if line.kind == "poll":
+            _hear_poll(found, line.content)
         if line.kind == "rounds":
             for moment in line.content:
                 for request in moment["asked"]:
                     _hear(found, moment["at_ms"], request.split(" "))
     return found
+
+
+def _hear_poll(found: _Heard, content: Mapping[str, Any]) -> None:
+    for message in content.get("got", ()):
+        found.delivered.setdefault(message, []).append(content["at_ms"])
+        queue, offset = message.split(" ")
+        found.order.setdefault(queue, []).append(offset)
 
 
 def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
@@ -99,7 +110,7 @@ def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
         found.order.setdefault(queue, []).append(offset)
         return
     found.asked[kind] = found.asked.get(kind, 0) + 1
-    if kind == "pull":
+    if kind in ("pull", "lite-pull"):
         found.pulled.setdefault(rest[0], []).append(at_ms)
     if kind == "back":
         found.back.setdefault(f"{rest[0]} {rest[1]}", []).append(rest[-1])

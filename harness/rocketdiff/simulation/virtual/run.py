@@ -8,9 +8,11 @@ from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Script, Step, Timeline
 from rocketdiff.simulation.script.roles import role_of
 from rocketdiff.simulation.script.steps.environment import Advance, Dump
+from rocketdiff.simulation.script.steps.subscribing import Join
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.consuming.allocation_session import AllocationSession
+from rocketdiff.simulation.virtual.consuming.lite_session import LiteSession
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.consuming.push_session import PushSession
 from rocketdiff.simulation.virtual.consuming.rebalance_session import RebalanceSession
@@ -40,6 +42,8 @@ _CONSUMERS: Mapping[Depth, type[AllocationSession]] = {
 def _consumer(
     session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
 ) -> RoleSession:
+    if any(isinstance(step, Join) and step.polls for step in script.steps):
+        return LiteSession(session, dialect, script, observer)
     return _CONSUMERS[depth_of(script)](session, dialect, script, observer)
 
 

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketmq_reference.client.consuming.lite_pulling import PULL_THREADS
 from rocketmq_reference.client.effects import Body, Job, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.timed_jobs import TimedJob, TimedJobs
@@ -70,10 +71,34 @@ class VirtualWorker:
             self.schedule(task.due_ms + task.period_ms, task.job, task.period_ms)
 
 
+class VirtualPool:
+    """A pool whose jobs may each wait for long: every job has a thread of its own, which begins in its turn."""
+
+    __slots__ = ("_kernel", "_thread")
+
+    def __init__(self, kernel: Kernel, thread: Thread) -> None:
+        self._kernel = kernel
+        self._thread = thread
+
+    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - the host simulates every wake-up
+        """Begin a job."""
+        self.schedule(self._kernel.now_ms, job)
+
+    def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
+        """Begin a job at due_ms; none is repeated."""
+        assert not period_ms
+        self._kernel.at(due_ms, lambda: self._begin(job))
+
+    def _begin(self, job: Job) -> None:
+        body = job(self._thread)
+        if body is not None:
+            self._kernel.start(body)
+
+
 class VirtualHost(Kernel):
     """The kernel, with threads for the client's coroutines."""
 
     __slots__ = ()
 
-    def worker(self, name: str) -> VirtualWorker:
-        return VirtualWorker(self, Thread(name))
+    def worker(self, name: str) -> VirtualWorker | VirtualPool:
+        return VirtualPool(self, Thread(name)) if name == PULL_THREADS else VirtualWorker(self, Thread(name))

@@ -83,6 +83,11 @@ class Committing:
         answer = yield from self._ask(of, Asked.ONLY, self._codec.max_offset(of), _ADMIN_TIMEOUT_MS)
         return self._codec.read_offset(answer)
 
+    def beginning(self, of: TopicQueue) -> Running[int]:
+        """Return a queue's least offset, as its master answers. Raises the failure of the question."""
+        answer = yield from self._ask(of, Asked.ONLY, self._codec.min_offset(of), _ADMIN_TIMEOUT_MS)
+        return self._codec.read_offset(answer)
+
     def committed(self, of: TopicQueue) -> Running[int | None]:
         """Return the group's offset as its broker has it, None if it has none. Raises the failure of the question."""
         rules = self._memory.rules

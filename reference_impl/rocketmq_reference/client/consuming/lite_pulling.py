@@ -19,9 +19,10 @@ from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.consuming import Pull
-from rocketmq_reference.remoting.errors import MQBrokerException
+from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import lite_pull as rules
 from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
@@ -38,12 +39,20 @@ Pulled = ProcessQueue[StoredMessage]
 
 @dataclass(slots=True, eq=False)
 class Assigned:
-    """A queue that the member works on (MessageQueueState). pull_offset: None before the first answer; consume_offset: before the first poll."""
+    """
+    A queue that the member works on (MessageQueueState).
+
+    pull_offset: None before the first answer; consume_offset: before the first poll. seek_offset: where the next pull goes on, None
+    for after the last. task: number of the task that pulls; earlier ones are cancelled.
+    """
 
     of: TopicQueue
     queue: Pulled
     pull_offset: int | None = None
     consume_offset: int | None = None
+    seek_offset: int | None = None
+    is_paused: bool = False
+    task: int = 0
 
 
 class Batch(NamedTuple):
@@ -81,10 +90,59 @@ class LitePulling:
         self.batches: deque[Batch] = deque()
         self.is_stopped = False
 
-    def begin(self, of: TopicQueue, queue: Pulled, _offset: int) -> None:
-        """Begin the task of a new queue, which asks for its first offset itself."""
-        self.assigned[of] = Assigned(of, queue)
-        self._later(self.assigned[of], 0)
+    def begin(self, _of: TopicQueue, _queue: Pulled, _offset: int) -> None:
+        """Leave a new queue to ``changed``: its task asks for its first offset itself."""
+
+    def changed(self, topic: str, share: Sequence[Queue]) -> None:
+        """
+        End the tasks of queues that are not in the member's share any more, and begin those of new ones (MessageQueueListenerImpl).
+
+        Also of a queue whose offset the round could not get, with messages of its own: no offset of it is committed until a later
+        round has.
+        """
+        wanted = in_hash_order([TopicQueue(topic, queue) for queue in share], concurrent=False)
+        for of in [of for of in self.assigned if of.topic == topic and of not in wanted]:
+            self.assigned.pop(of).queue.is_dropped = True
+        for of in wanted:
+            if of not in self.assigned:
+                queue = self._memory.process.get(of) or ProcessQueue(self._host.now_ms, self._memory.rules)
+                self.assigned[of] = Assigned(of, queue)
+                self._later(self.assigned[of], 0, 0)
+
+    def pause(self, of: TopicQueue, *, is_paused: bool) -> None:
+        """Pull no more from a queue, or again; what waits for a poll is handed out."""
+        if of in self.assigned:
+            self.assigned[of].is_paused = is_paused
+
+    def seek(self, of: TopicQueue, offset: int) -> Body:
+        """
+        Go on at an offset of a queue; what was pulled before is dropped.
+
+        From 4.9.2 a new pull begins at once; before, when the one under way has ended. Raises MQClientException for a queue that the
+        member does not work on, an offset outside the queue, and a question for its ends that failed.
+        """
+        yield from self._polling.acquire(None)
+        try:
+            if of not in self.assigned or self.assigned[of].queue.is_dropped:
+                raise MQClientException("The message queue is not in assigned list")
+            try:
+                least = yield from self._committing.beginning(of)
+                most = yield from self._committing.end(of)
+            except FAILURES as error:
+                raise MQClientException("Invoke Broker exception") from error
+            if not least <= offset <= most:
+                raise MQClientException(f"Seek offset illegal: {offset}, not from {least} to {most}")
+            self._seek(self.assigned[of], offset)
+        finally:
+            self._polling.release()
+
+    def _seek(self, assigned: Assigned, offset: int) -> None:
+        assigned.queue.clear()
+        self.batches = deque(batch for batch in self.batches if batch.of != assigned.of)
+        assigned.seek_offset = offset
+        if self._own.seek_interrupts:
+            assigned.task += 1
+            self._later(assigned, 0, assigned.task)
 
     def stop(self) -> None:
         self.is_stopped = True
@@ -140,9 +198,9 @@ class LitePulling:
         if assigned is not None:
             assigned.consume_offset = offset
 
-    def _later(self, assigned: Assigned, delay_ms: int) -> None:
+    def _later(self, assigned: Assigned, delay_ms: int, task: int) -> None:
         def look(_own: Thread) -> Body:
-            return self._look(assigned)
+            return self._look(assigned, task)
 
         def due(_own: Thread) -> None:
             self._threads.submit(look)
@@ -152,28 +210,31 @@ class LitePulling:
         else:
             self._threads.submit(look)
 
-    def _is_over(self, assigned: Assigned) -> bool:
-        return assigned.queue.is_dropped or self.is_stopped
+    def _is_over(self, assigned: Assigned, task: int) -> bool:
+        return assigned.queue.is_dropped or self.is_stopped or task != assigned.task
 
-    def _look(self, assigned: Assigned) -> Body:
-        """Pull once, unless the queue is given up or too much waits; then the next look follows (PullTaskImpl)."""
-        if self._is_over(assigned):
+    def _look(self, assigned: Assigned, task: int) -> Body:
+        """Pull once, unless the queue is given up or paused or too much waits; then the next look follows (PullTaskImpl)."""
+        if self._is_over(assigned, task):
+            return
+        if assigned.is_paused:
+            self._later(assigned, rules.PAUSED_MS, task)
             return
         assigned.queue.last_pull_ms = self._host.now_ms
         if rules.is_held_back(len(self.batches), assigned.queue, self._memory.settings):
-            self._later(assigned, rules.FLOW_CONTROL_MS)
+            self._later(assigned, rules.FLOW_CONTROL_MS, task)
             return
-        delay_ms = yield from self._pulled(assigned)
-        if not self._is_over(assigned):
-            self._later(assigned, delay_ms)
+        delay_ms = yield from self._pulled(assigned, task)
+        if not self._is_over(assigned, task):
+            self._later(assigned, delay_ms, task)
 
-    def _pulled(self, assigned: Assigned) -> Running[int]:
+    def _pulled(self, assigned: Assigned, task: int) -> Running[int]:
         """Pull once; return after how many ms the next look follows."""
         try:
             offset = yield from self._next_offset(assigned)
-            if not self._is_over(assigned):
-                answer = yield from self._pull(assigned.of, offset)
-                if not self._is_over(assigned):
+            if not self._is_over(assigned, task):
+                answer = yield from self._pull(assigned, offset, task)
+                if not self._is_over(assigned, task):
                     self._take(assigned, answer)
         except _EndUnknownError:
             return self._own.failed_end_delay_ms
@@ -183,6 +244,9 @@ class LitePulling:
         return 0
 
     def _next_offset(self, assigned: Assigned) -> Running[int]:
+        if assigned.seek_offset is not None:
+            assigned.consume_offset, assigned.seek_offset = assigned.seek_offset, None
+            return assigned.consume_offset
         if assigned.pull_offset is not None:
             return assigned.pull_offset
         asked = yield from self._committing.begins_at(assigned.of)
@@ -193,8 +257,9 @@ class LitePulling:
         except FAILURES as error:
             raise _EndUnknownError from error
 
-    def _pull(self, of: TopicQueue, offset: int) -> Running[PullAnswer]:
-        memory, (topic, (broker, queue_id)) = self._memory, of
+    def _pull(self, assigned: Assigned, offset: int, task: int) -> Running[PullAnswer]:
+        memory, of = self._memory, assigned.of
+        topic, (broker, queue_id) = of
         asked = Pull(
             group=memory.group,
             topic=topic,
@@ -211,7 +276,9 @@ class LitePulling:
         )
         broker_id = memory.brokers.get(of, MASTER_ID)
         _, address = yield from self._committing.member_of(of, broker_id, Asked.ANY)
-        answer = yield from self._remoting.invoke(address, rules.CLIENT_TIMEOUT_MS, self._codec.pull(asked))
+        answer = yield from self._remoting.invoke(
+            address, rules.CLIENT_TIMEOUT_MS, self._codec.pull(asked), lambda: task != assigned.task
+        )
         read = self._codec.read_pull(answer)
         memory.brokers[of] = read.suggested_broker
         return read
@@ -223,9 +290,10 @@ class LitePulling:
             wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
             for message in wanted:  # PullAPIWrapper#processPullResult
                 message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
-            if wanted:
+            if wanted and assigned.seek_offset is None:
                 self.put(assigned, wanted)
-        assigned.pull_offset = answer.next_offset
+        if assigned.seek_offset is None:
+            assigned.pull_offset = answer.next_offset
 
 
 class _EndUnknownError(Exception):

@@ -33,8 +33,11 @@ class Rebalancing:
     The member's rounds.
 
     strategy: divides queues among members. on_new: gets each queue that the member begins to work on, with its first offset,
-    after a round of its topic. in_order: locks and unlocks queues, if they are consumed in order.
+    after a round of its topic. in_order: locks and unlocks queues, if they are consumed in order. on_changed: gets a topic and the
+    member's share of it after a round that changed the queues it works on; these may lack some, whose offset is not known.
     """
+
+    on_changed: Callable[[str, Sequence[Queue]], None] | None = None
 
     def __init__(
         self,
@@ -158,6 +161,8 @@ class Rebalancing:
     def _work_on(self, topic: str, share: Sequence[Queue]) -> Running[bool]:
         """Return whether the member then works on exactly its share."""
         changed = yield from self.take_share(topic, share)
+        if changed and self.on_changed is not None:
+            self.on_changed(topic, share)
         if changed and self._memory.rules.announces_changes:
             yield from self._announce(topic)
         return set(share) == self._memory.working_on(topic)

@@ -8,11 +8,12 @@ class LitePullRules:
     """
     What differs between releases in a lite pull consumer, besides what every consumer shares (ConsumerRules).
 
-    names_stream: its client id ends with @STREAM. has_own_code: it pulls by LITE_PULL_MESSAGE, which brokers 4.x refuse.
+    exists: there is such a consumer. names_stream: its client id ends with @STREAM. has_own_code: it pulls by LITE_PULL_MESSAGE, which brokers 4.x refuse.
     failed_end_delay_ms: from a question for a queue's end that failed to the next look at the queue.
     seek_interrupts: a seek ends the pull that is under way; else it counts when that one is answered.
     """
 
+    exists: bool
     names_stream: bool
     has_own_code: bool
     failed_end_delay_ms: int

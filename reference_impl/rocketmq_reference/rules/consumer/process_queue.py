@@ -190,6 +190,11 @@ class ProcessQueue(Generic[Msg]):
             self._taken.pop(message.queue_offset, None)
             self._waiting[message.queue_offset] = message
 
+    def clear(self) -> None:
+        """Forget all messages."""
+        self._waiting, self._taken, self.begun_ms = {}, {}, {}
+        self.count = self.bytes = self.last_put = 0
+
     def is_lock_expired(self, now_ms: int, live_ms: int) -> bool:
         return now_ms - self.last_lock_ms > live_ms
 

@@ -33,7 +33,10 @@ from rocketdiff.simulation.script.steps.subscribing import (
     SUBSCRIBING_STEPS,
     LockHolder,
     Notify,
+    PauseQueue,
     Refuse,
+    ResumeQueue,
+    Seek,
     Store,
     SubscribingStep,
 )
@@ -166,7 +169,13 @@ def depth_with(_settings: ScriptSettings, least: Depth) -> Depth:
 
 def broker_of(step: ConsumingStep) -> str | None:
     """Return the broker that a step names; the queues of CONFIG may be of brokers without a route."""
-    return step.broker if isinstance(step, KnownOffset | Consumed | Store | Notify | Refuse | LockHolder) else None
+    return (
+        step.broker
+        if isinstance(
+            step, KnownOffset | Consumed | Store | Notify | Refuse | LockHolder | Seek | PauseQueue | ResumeQueue
+        )
+        else None
+    )
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:

@@ -56,7 +56,7 @@ class Join:
     Starts the consumer: prints whether its start failed. Without a rule every message succeeds.
 
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
-    the expression of the subscription.
+    the expression of the subscription. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
@@ -65,6 +65,7 @@ class Join:
     listener: ListenerKind = ListenerKind.CONCURRENT
     model: Model = Model.CLUSTERING
     tags: Annotated[str, Field(max_length=200)] = "*"
+    polls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,63 @@ class LockHolder:
     other: bool
 
 
-SubscribingStep = Join | Leave | Store | Notify | Refuse | LockHolder
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """Polls once, for as long as this: prints when the call ends, and the messages that it returns."""
 
-SUBSCRIBING_STEPS = (Join, Leave, Store, Notify, Refuse, LockHolder)
+    do: Literal["poll"] = field(default="poll", kw_only=True, repr=False)
+    ms: Ms
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPolled:
+    """Commits what was polled, as an application does."""
+
+    do: Literal["commit_polled"] = field(default="commit_polled", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """Goes on at an offset of a queue."""
+
+    do: Literal["seek"] = field(default="seek", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+    offset: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class PauseQueue:
+    """Pulls no more from a queue."""
+
+    do: Literal["pause_queue"] = field(default="pause_queue", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeQueue:
+    """Pulls from a queue again."""
+
+    do: Literal["resume_queue"] = field(default="resume_queue", kw_only=True, repr=False)
+    broker: BrokerName
+    queue: QueueId
+
+
+PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue
+
+SubscribingStep = Join | Leave | Store | Notify | Refuse | LockHolder | PollingStep
+
+SUBSCRIBING_STEPS = (
+    Join,
+    Leave,
+    Store,
+    Notify,
+    Refuse,
+    LockHolder,
+    Poll,
+    CommitPolled,
+    Seek,
+    PauseQueue,
+    ResumeQueue,
+)

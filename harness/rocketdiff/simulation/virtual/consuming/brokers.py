@@ -17,7 +17,6 @@ OWN_ID = "own@own"
 """The client's own id, which a script calls ``own``: from its address and its instance name."""
 
 _SYSTEM_ERROR, _QUERY_NOT_FOUND = 1, 22
-_HOLD_MS = 15_000
 _LOOK_MS = 5_000
 """A held pull ends when a look, every so often, finds it as old as its client allows."""
 
@@ -32,7 +31,8 @@ class _Held:
 class GroupBrokers:
     """The brokers of a script with one group."""
 
-    def __init__(self, kernel: Kernel, servers: Servers, group: Group) -> None:
+    def __init__(self, kernel: Kernel, servers: Servers, group: Group, own_id: str = OWN_ID) -> None:
+        self._own_id = own_id
         self._kernel = kernel
         self._servers = servers
         self._group = group
@@ -70,19 +70,21 @@ class GroupBrokers:
             return True
         group, broker, of = self._group, broker_at(address), question.of
         group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of or broker, question.rest))))
-        code = self._refused.get((broker, question.kind))
+        code = self._refused.get((broker, question.kind.removeprefix("lite-")))
         if code is not None:
             respond(Answered(code))
             return True
         match question.kind:
             case "ids":
-                ids = None if group.ids is None else tuple(OWN_ID if one == "own" else one for one in group.ids)
+                ids = None if group.ids is None else tuple(self._own_id if one == "own" else one for one in group.ids)
                 respond(Answered(_SYSTEM_ERROR) if ids is None else Answered(ids=ids))
             case "query":
                 known = group.offsets.get(of)
                 respond(Answered(_QUERY_NOT_FOUND) if known is None else Answered(offset=known))
             case "max":
                 respond(Answered(offset=len(self._messages(of))))
+            case "min":
+                respond(Answered(offset=0))
             case "commit":
                 assert question.offset is not None
                 group.offsets[of] = question.offset
@@ -90,7 +92,7 @@ class GroupBrokers:
                 asked = (Queue(broker, queue_id) for queue_id in question.queues)
                 free = (TopicQueue(TOPIC, queue) for queue in asked if queue not in self._locked_by_others)
                 respond(Answered(locked=frozenset(free)))
-            case "pull":
+            case "pull" | "lite-pull":
                 self._pull(broker, question, respond)
             case _:
                 respond(Answered())
@@ -106,7 +108,7 @@ class GroupBrokers:
             return
         held = _Held(broker, question, respond)
         self._held.append(held)
-        due_ms = -(-(self._kernel.now_ms + _HOLD_MS) // _LOOK_MS) * _LOOK_MS
+        due_ms = -(-(self._kernel.now_ms + asked.suspend_ms) // _LOOK_MS) * _LOOK_MS
         self._kernel.at(due_ms, lambda: self._when_awake(held))
 
     def _when_awake(self, held: _Held) -> None:

@@ -24,7 +24,7 @@ _QUERY_NOT_FOUND = 22
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request: kind as in the report (route, heartbeat, ids, query, max, commit, pull, lock); rest: what follows in its text."""
+    """A request: kind as in the report (route, heartbeat, ids, query, max, min, commit, pull, lite-pull, lock); rest: what follows in its text."""
 
     kind: str
     of: str = ""
@@ -154,6 +154,9 @@ class GroupCodec:
     def max_offset(self, of: TopicQueue) -> Question:
         return Question("max", _name(of))
 
+    def min_offset(self, of: TopicQueue) -> Question:
+        return Question("min", _name(of))
+
     def read_offset(self, answer: Answered) -> int:
         return _succeeded(answer).offset
 
@@ -161,7 +164,8 @@ class GroupCodec:
         return Question("commit", _name(of), str(offset), offset)
 
     def pull(self, asked: Pull) -> Question:
-        return Question("pull", f"{asked.broker}/{asked.queue_id}", " ".join(_pulled(asked)), pull=asked)
+        kind = "lite-pull" if asked.has_own_code else "pull"
+        return Question(kind, f"{asked.broker}/{asked.queue_id}", " ".join(_pulled(asked)), pull=asked)
 
     def read_pull(self, answer: Answered) -> PullAnswer:
         _succeeded(answer)

@@ -1,14 +1,18 @@
 """The client of a member that a script's step starts: connections, routes, and timers that are not started yet."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from rocketdiff.simulation.script.model import Step
+from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, Store
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER
 from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.network import VirtualNetwork
+from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.background import Rounds as Times
@@ -18,12 +22,17 @@ from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
+from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.dialect import Dialect
 
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
 _PERIOD_MS = 30_000
 """Of route polls and of heartbeats."""
+
+FIRST_COMMIT_MS, COMMIT_MS = 10_000, 5_000
+"""When offsets are committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,22 @@ class MemberClient:
         self.remoting.on_active = None  # the thread that would send a heartbeat has ended
         yield from kernel.settle()
         self.network.shut_down()
+
+    def did(self, brokers: GroupBrokers, servers: Servers, step: Step) -> bool:
+        """Do a step of the brokers; False for another one."""
+        match step:
+            case Store(broker, queue, count, size, tag):
+                brokers.store(broker, queue, count, size, tag)
+            case Notify(broker):
+                notified = partial(self.network.request, broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
+                servers.broker(broker).when_awake(notified)
+            case Refuse(broker, asked, code):
+                brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
+            case LockHolder(broker, queue, other):
+                brokers.set_lock_holder(Queue(broker, queue), is_other=other)
+            case _:
+                return False
+        return True
 
 
 def member_client(

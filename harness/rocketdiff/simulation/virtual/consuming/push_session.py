@@ -8,10 +8,6 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Join,
     Leave,
     ListenerRule,
-    LockHolder,
-    Notify,
-    Refuse,
-    Store,
     Then,
 )
 from rocketdiff.simulation.virtual.assembly import VirtualClient
@@ -20,7 +16,12 @@ from rocketdiff.simulation.virtual.consuming.allocation_session import exception
 from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
-from rocketdiff.simulation.virtual.consuming.member_client import MemberClient, member_client
+from rocketdiff.simulation.virtual.consuming.member_client import (
+    COMMIT_MS,
+    FIRST_COMMIT_MS,
+    MemberClient,
+    member_client,
+)
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketmq_reference.client.background import Task
@@ -41,7 +42,6 @@ from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
-from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
 from rocketmq_reference.rules.consumer.concurrent import ConsumeContext, ConsumeStatus
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
@@ -51,9 +51,6 @@ from rocketmq_reference.rules.producer.settings import SendSettings
 from rocketmq_reference.rules.queue_choice.events import Observer
 
 _UNKNOWN_TOPIC = "unknown"
-
-FIRST_COMMIT_MS, COMMIT_MS = 10_000, 5_000
-"""When offsets are committed."""
 
 
 class PushSession(GroupSession):
@@ -117,23 +114,14 @@ class PushSession(GroupSession):
         return self._client
 
     def do(self, head: str, step: Step) -> Body | None:
+        if self._member.did(self._brokers, self.session.servers, step):
+            return None
         match step:
-            case Store(broker, queue, count, size, tag):
-                self._brokers.store(broker, queue, count, size, tag)
-            case Notify(broker):
-                server = self.session.servers.broker(broker)
-                server.when_awake(lambda: self._member.network.request(broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED))
-            case Refuse(broker, asked, code):
-                self._brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
-            case LockHolder(broker, queue, other):
-                self._brokers.set_lock_holder(Queue(broker, queue), is_other=other)
             case Join():
                 return self._join(head, step)
             case Leave():
                 return self._leave(head)
-            case _:
-                return super().do(head, step)
-        return None
+        return super().do(head, step)
 
     def _join(self, head: str, step: Join) -> Body:
         self._listener = step.rules

@@ -30,6 +30,8 @@ public final class GroupBrokers {
     private static final int QUERY_OFFSET = 14;
     private static final int UPDATE_OFFSET = 15;
     private static final int MAX_OFFSET = 30;
+    private static final int MIN_OFFSET = 31;
+    private static final int LITE_PULL = 361;
     private static final int HEARTBEAT = 34;
     private static final int UNREGISTER = 35;
     private static final int SEND_BACK = 36;
@@ -43,12 +45,13 @@ public final class GroupBrokers {
     private static final int PULL_OFFSET_MOVED = 21;
     private static final int QUERY_NOT_FOUND = 22;
     private static final int COMMITS = 1;
-    private static final long HOLD_MS = 15_000;
     private static final long LOOK_MS = 5_000;
     /** Apart on the disk of a broker, so that a send-back names its message. */
     private static final long QUEUE_BYTES = 1_000_000;
 
     public final Group group = new Group();
+    /** The client's own id, when it is known. */
+    String ownId = OWN_ID;
     /** How a request of a broker, made when it arrives, gets to the client on each of its connections. */
     public BiConsumer<ScriptedServer, Supplier<Object>> asks = (server, request) -> { };
     /** After the client's shutdown: Netty's threads have ended, and nothing connects any more. */
@@ -170,7 +173,14 @@ public final class GroupBrokers {
             case UNLOCK:
                 lock(server, request, respond);
                 return true;
+            case MIN_OFFSET:
+                note("min " + queue);
+                if (!refuses(server, "min", request, respond)) {
+                    respond.with(() -> offset(request, 0));
+                }
+                return true;
             case PULL:
+            case LITE_PULL:
                 pull(server, queue, request, respond);
                 return true;
             default:
@@ -206,7 +216,7 @@ public final class GroupBrokers {
         boolean commits = ((Integer) field(request, "sysFlag") & COMMITS) != 0;
         long from = (Long) field(request, "queueOffset");
         Long commit = (Long) field(request, "commitOffset");
-        note("pull " + queue + " " + from + (commits ? " commit " + commit : ""));
+        note((protocol.code(request) == LITE_PULL ? "lite-pull " : "pull ") + queue + " " + from + (commits ? " commit " + commit : ""));
         if (refuses(server, "pull", request, respond)) {
             return;
         }
@@ -216,7 +226,8 @@ public final class GroupBrokers {
         if (from == messages(queue).size()) {
             Held waiting = new Held(server, request, respond);
             held.add(waiting);
-            long due = (Scheduler.current().nowMs() + HOLD_MS + LOOK_MS - 1) / LOOK_MS * LOOK_MS;
+            long holdMs = (Long) field(request, "suspendTimeoutMillis");
+            long due = (Scheduler.current().nowMs() + holdMs + LOOK_MS - 1) / LOOK_MS * LOOK_MS;
             Scheduler.current().at(due, () -> server.whenAwake(() -> release(waiting)));
         } else {
             answer(server, request, respond);
@@ -261,7 +272,7 @@ public final class GroupBrokers {
         }
         StringBuilder body = new StringBuilder("{\"consumerIdList\":[");
         for (String id : ids) {
-            body.append(body.charAt(body.length() - 1) == '[' ? "" : ",").append(JsonText.of(id.equals("own") ? OWN_ID : id));
+            body.append(body.charAt(body.length() - 1) == '[' ? "" : ",").append(JsonText.of(id.equals("own") ? ownId : id));
         }
         return protocol.response(request, 0, body.append("]}").toString().getBytes(StandardCharsets.UTF_8));
     }

@@ -11,14 +11,18 @@ public final class Listening {
     final boolean broadcasts;
     /** The expression of the subscription. */
     final String tags;
+    /** Whether the application polls: a lite pull consumer. */
+    final boolean polls;
 
     public Listening(
-        List<Row> rows, boolean hasUnknownTopic, boolean isOrderly, boolean broadcasts, String tags) {
+        List<Row> rows, boolean hasUnknownTopic, boolean isOrderly, boolean broadcasts, String tags,
+        boolean polls) {
         this.rows = rows;
         this.hasUnknownTopic = hasUnknownTopic;
         this.isOrderly = isOrderly;
         this.broadcasts = broadcasts;
         this.tags = tags;
+        this.polls = polls;
     }
 
     /** How the call with a message ends; null: with success, at once. */

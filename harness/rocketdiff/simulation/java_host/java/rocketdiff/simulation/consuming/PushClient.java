@@ -11,13 +11,14 @@ import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.scheduler.VirtualThread;
 import rocketdiff.simulation.servers.Network;
 
-/** A real DefaultMQPushConsumer, started by a step as any application starts it. */
+/** A real consumer, DefaultMQPushConsumer or DefaultLitePullConsumer, started by a step as any application starts it. */
 public final class PushClient extends ProcessQueueClient implements Subscriber {
     private final Release release;
     private final Scheduler scheduler;
     private final GroupBrokers brokers;
     private final Runnable onClose;
     private Object consumer;
+    private LitePull polled;
 
     public PushClient(
         Release release, Scheduler scheduler, Network network, GroupBrokers brokers, Runnable onClose) {
@@ -30,16 +31,20 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
 
     @Override
     public void join(Listening listening) throws Throwable {
-        Class<?> type = release.type("client.consumer.DefaultMQPushConsumer");
-        consumer = Members.make(type, new Class<?>[] {String.class}, GROUP);
+        polled = listening.polls ? new LitePull(release, scheduler, network) : null;
+        Class<?> push = release.type("client.consumer.DefaultMQPushConsumer");
+        consumer = listening.polls ? polled.consumer : Members.make(push, new Class<?>[] {String.class}, GROUP);
         set("setNamesrvAddr", String.class, network.nameServer.address);
         set("setClientIP", String.class, "own");
         set("setInstanceName", String.class, "own");
         set("setVipChannelEnabled", boolean.class, false);
-        Class<?> listener = release.type("client.consumer.listener.MessageListener"
-            + (listening.isOrderly ? "Orderly" : "Concurrently"));
-        Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
-        set("registerMessageListener", listener, heard);
+        brokers.ownId = (String) Members.must(Members.method(consumer.getClass(), "buildMQClientId", 0), consumer);
+        if (!listening.polls) {
+            Class<?> listener = release.type("client.consumer.listener.MessageListener"
+                + (listening.isOrderly ? "Orderly" : "Concurrently"));
+            Object heard = Proxy.newProxyInstance(release.loader, new Class<?>[] {listener}, listener(listening));
+            set("registerMessageListener", listener, heard);
+        }
         if (listening.broadcasts) {
             LocalOffsetFolder.empty();
             Class<?> model = release.type(
@@ -50,7 +55,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         if (listening.hasUnknownTopic) {
             subscribe("unknown", "*");
         }
-        Members.call(Members.method(type, "start", 0), consumer);
+        Members.call(Members.method(consumer.getClass(), "start", 0), consumer);
     }
 
     private void subscribe(String topic, String tags) {
@@ -105,9 +110,39 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
 
     @Override
     public void leave() {
+        if (consumer == null) {
+            return;
+        }
         Members.must(Members.method(consumer.getClass(), "shutdown", 0), consumer);
         consumer = null;
         brokers.onLeave.run();
+    }
+
+    @Override
+    public String poll(long ms) throws Throwable {
+        return started().poll(ms);
+    }
+
+    @Override
+    public String commitPolled() throws Throwable {
+        return started().commit();
+    }
+
+    @Override
+    public String seek(String broker, int queue, long offset) throws Throwable {
+        return started().seek(broker, queue, offset);
+    }
+
+    @Override
+    public String pauseQueue(String broker, int queue, boolean pauses) throws Throwable {
+        return started().pause(broker, queue, pauses);
+    }
+
+    private LitePull started() {
+        if (polled == null) {
+            throw new UnsupportedOperationException("no lite pull consumer was started");
+        }
+        return polled;
     }
 
     @Override
@@ -156,7 +191,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         } else if (consumer == null) {
             out.append("[]");
         } else {
-            Object impl = Members.get(consumer, "defaultMQPushConsumerImpl");
+            Object impl = Members.get(consumer, polled == null ? "defaultMQPushConsumerImpl" : "defaultLitePullConsumerImpl");
             appendOwned(out, (Map<?, ?>) Members.get(Members.get(impl, "rebalanceImpl"), "processQueueTable"));
         }
     }

@@ -18,4 +18,15 @@ public interface Subscriber extends Member {
 
     /** A broker reports that the ids of the group have changed. */
     void notified(String broker);
+
+    /** Polls once; the answer has the time and the messages, as JSON. What the call throws comes out as it is. */
+    String poll(long ms) throws Throwable;
+
+    /** Commits what was polled. */
+    String commitPolled() throws Throwable;
+
+    String seek(String broker, int queue, long offset) throws Throwable;
+
+    /** Pauses the pulls of a queue, or resumes them. */
+    String pauseQueue(String broker, int queue, boolean pauses) throws Throwable;
 }

@@ -42,6 +42,9 @@ public final class NettyRules {
     /** A thread that polls its queue for 3 s, over and over; one poll without an end is the same to everyone else. */
     private static final String PATIENT = "NettyEventExecutor";
 
+    /** A pool whose tasks are the pulls of a lite pull consumer. */
+    private static final String WIDE = "PullMsgThread-";
+
     private NettyRules() {
     }
 
@@ -58,5 +61,10 @@ public final class NettyRules {
     /** Whether a thread of this name waits at a queue for as long as it takes, whatever it says. */
     public static boolean isPatient(String thread) {
         return thread.equals(PATIENT);
+    }
+
+    /** Whether each task of a pool whose thread has this name has a thread of its own. */
+    public static boolean isWide(String thread) {
+        return thread.startsWith(WIDE);
     }
 }

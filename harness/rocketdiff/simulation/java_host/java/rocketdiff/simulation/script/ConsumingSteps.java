@@ -35,6 +35,12 @@ final class ConsumingSteps {
                     ((Subscriber) run.client).leave();
                     run.lines.changed(place, kind, run.client, run.scheduler.main());
                 };
+            case "poll":
+            case "seek":
+            case "commit_polled":
+            case "pause_queue":
+            case "resume_queue":
+                return polling(kind, fields);
             case "store":
                 return store(fields);
             case "notify":
@@ -80,7 +86,7 @@ final class ConsumingSteps {
         }
         Listening listening = new Listening(rows, fields.flag("unknown_topic", false),
             "orderly".equals(fields.textOrNull("listener")), "broadcasting".equals(fields.textOrNull("model")),
-            fields.has("tags") ? fields.text("tags") : "*");
+            fields.has("tags") ? fields.text("tags") : "*", fields.flag("polls", false));
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
@@ -93,6 +99,42 @@ final class ConsumingSteps {
             }
             run.lines.end(run.client, run.scheduler.main());
         };
+    }
+
+    private static Step polling(String kind, Fields fields) {
+        if (kind.equals("poll")) {
+            long ms = fields.number("ms");
+            return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).poll(ms));
+        }
+        if (kind.equals("commit_polled")) {
+            return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).commitPolled());
+        }
+        String broker = fields.text("broker");
+        int queue = Math.toIntExact(fields.number("queue"));
+        if (kind.equals("seek")) {
+            long offset = fields.number("offset");
+            return (run, place) -> answer(
+                run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).seek(broker, queue, offset));
+        }
+        boolean pauses = kind.equals("pause_queue");
+        return (run, place) -> answer(
+            run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).pauseQueue(broker, queue, pauses));
+    }
+
+    /** A call of the application, with its answer as JSON. */
+    private interface Asked {
+        String call() throws Throwable;
+    }
+
+    private static void answer(Run run, StringBuilder out, Asked asked) {
+        try {
+            out.append(asked.call());
+        } catch (Failure | ScriptOver hostEnds) {
+            throw hostEnds;
+        } catch (Throwable thrown) {
+            out.append(exception(thrown));
+        }
+        run.lines.end(run.client, run.scheduler.main());
     }
 
     private static Step store(Fields fields) {

@@ -62,6 +62,11 @@ public final class Network {
         return server;
     }
 
+    /** The name of the broker at an address. */
+    public String brokerAt(String address) {
+        return at(address).name;
+    }
+
     public boolean isVip(String address) {
         return address != null && !at(address).address.equals(address);
     }

@@ -13,7 +13,7 @@ import rocketdiff.simulation.scheduler.VirtualThread;
 
 /**
  * The one virtual thread of a pool, whatever the size the client asked for: tasks run in the order in which they were
- * handed in, timed ones when they are due. Born with its first task.
+ * handed in, timed ones when they are due. Born with its first task. Only pulls that wait for their answers have a thread each.
  *
  * <p>A pool that lives in a static field outlives its script; the next script finds it empty and alive.
  */
@@ -25,6 +25,9 @@ final class PoolWorker {
     private VirtualThread thread;
     private boolean shut;
     private boolean brief;
+    /** Each timed task has a thread of its own, since every one may wait for long. */
+    private boolean wide;
+    private int busy;
     private long order;
 
     PoolWorker(ThreadFactory factory) {
@@ -47,6 +50,10 @@ final class PoolWorker {
         beBorn();
         if (brief) {
             scheduler.at(task.dueMs, () -> runBriefly(task));
+        } else if (wide) {
+            Runnable begin = () -> runBeside(task);
+            // The thread that waits for its time hands it on.
+            scheduler.at(task.dueMs, task.dueMs > scheduler.nowMs() ? () -> scheduler.after(0, begin) : begin);
         } else if (thread != null) {
             scheduler.lookAgainAt(task.dueMs, thread);
         }
@@ -57,6 +64,20 @@ final class PoolWorker {
     private void runBriefly(DueTask<?> task) {
         if (later.remove(task)) {
             task.run();
+        }
+    }
+
+    private void runBeside(DueTask<?> task) {
+        if (later.remove(task)) {
+            busy++;
+            Thread face = factory.newThread(() -> { });
+            scheduler.spawn(face.getName(), face, () -> {
+                try {
+                    task.run();
+                } finally {
+                    busy--;
+                }
+            });
         }
     }
 
@@ -89,7 +110,7 @@ final class PoolWorker {
     }
 
     boolean isTerminated() {
-        return isShut() && (thread == null || thread.hasEnded());
+        return isShut() && (wide ? busy == 0 && later.isEmpty() : thread == null || thread.hasEnded());
     }
 
     boolean awaitTermination(long time, TimeUnit unit) throws InterruptedException {
@@ -103,6 +124,7 @@ final class PoolWorker {
             shut = false;
             ready.clear();
             later.clear();
+            busy = 0;
         }
     }
 
@@ -113,10 +135,11 @@ final class PoolWorker {
     }
 
     private void beBorn() {
-        if (thread == null && !brief) {
+        if (thread == null && !brief && !wide) {
             Thread face = factory.newThread(() -> { });
             brief = NettyRules.isBrief(face.getName()) || scheduler.briefPools.contains(face.getName());
-            if (!brief && !NettyRules.neverRuns(face.getName(), Scheduler.current().consumes)) {
+            wide = NettyRules.isWide(face.getName());
+            if (!brief && !wide && !NettyRules.neverRuns(face.getName(), Scheduler.current().consumes)) {
                 thread = scheduler.spawn(face.getName(), face, this::run);
             }
         }

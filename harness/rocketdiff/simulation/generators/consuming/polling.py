@@ -1,0 +1,50 @@
+"""Random scripts at depth consumer: a lite pull consumer whose application polls, commits, seeks and pauses queues."""
+
+from typing import Any
+
+from rocketdiff.simulation.generators.consuming.membership import MOST_QUEUES, MS, OWN, Membership, Step
+
+_POLL_MS = (0, 1, 500, 1_000, 5_000)
+
+
+class Polling(Membership):
+    """Generator of one script."""
+
+    def script(self) -> dict[str, Any]:
+        rng = self.rng
+        queues = {name: rng.between(1, MOST_QUEUES) for name in self.names}
+        steps: list[Step] = [{"do": "members", "ids": [OWN]}]
+        steps += self.offsets(queues)
+        steps += [self.store() for _ in range(rng.between(0, 2))]
+        steps.append({"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"})
+        weights = {
+            self.store: 5,
+            self.poll: 8,
+            self.members: 1,
+            self.notify: rng.pick((0, 1)),
+            self.fault: rng.pick((0, 1, 3)),
+            self.refuse: rng.pick((0, 1)),
+            self.seek: rng.pick((0, 2)),
+            self.pause_queue: rng.pick((1, 3)),
+            self.commit: 1,
+            self.dump: 1,
+        }
+        steps.append({"do": "rounds", "ms": rng.number(MS, 35_000)})
+        for _ in range(rng.between(3, 7)):
+            steps += [rng.weighted(weights)() for _ in range(rng.between(0, 4))]
+            steps.append({"do": "rounds", "ms": rng.number(MS, 35_000)})
+        if not self.down and rng.chance(0.3):
+            steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
+        return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
+
+    def poll(self) -> Step:
+        return {"do": "poll", "ms": self.rng.pick(_POLL_MS)}
+
+    def seek(self) -> Step:
+        return {"do": "seek", **self.queue(), "offset": self.rng.between(0, 4)}
+
+    def pause_queue(self) -> Step:
+        return {"do": self.rng.pick(("pause_queue", "resume_queue")), **self.queue()}
+
+    def commit(self) -> Step:
+        return {"do": "commit_polled"}

@@ -1,0 +1,79 @@
+package rocketdiff.simulation.consuming;
+
+import java.lang.reflect.Method;
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import rocketdiff.simulation.client.Members;
+import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.Scheduler;
+import rocketdiff.simulation.servers.Network;
+
+/** A real DefaultLitePullConsumer from 4.6.1 on, called as an application calls it; that of 4.6.0 cannot begin in a new group. */
+final class LitePull {
+    private static final String TYPE = "client.consumer.DefaultLitePullConsumer";
+    private static final String DONE = "{\"done\": true}";
+    private final Release release;
+    private final Scheduler scheduler;
+    private final Network network;
+    final Object consumer;
+
+    LitePull(Release release, Scheduler scheduler, Network network) {
+        this.release = release;
+        this.network = network;
+        this.scheduler = scheduler;
+        Class<?> type = release.typeOrNull(TYPE);
+        if (type == null || Members.methodOrNull(type, "setConsumeFromWhere", 1) == null) {
+            throw new UnsupportedOperationException("this release has no lite pull consumer that can begin in a new group");
+        }
+        consumer = Members.make(type, new Class<?>[] {String.class}, AllocationClient.GROUP);
+    }
+
+    String poll(long ms) throws Throwable {
+        List<?> messages = (List<?>) call("poll", new Class<?>[] {long.class}, ms);
+        StringBuilder out = new StringBuilder("{\"at_ms\": ").append(scheduler.nowMs()).append(", \"got\": [");
+        String separator = "";
+        for (Object message : messages) {
+            JsonText.append(out.append(separator), at(message));
+            separator = ", ";
+        }
+        return out.append("]}").toString();
+    }
+
+    private String at(Object message) {
+        InetSocketAddress host = (InetSocketAddress) get(message, "getStoreHost");
+        return network.brokerAt(host.getAddress().getHostAddress() + ":" + host.getPort()) + "/" + get(message, "getQueueId") + " " + get(message, "getQueueOffset");
+    }
+
+    private static Object get(Object message, String getter) {
+        return Members.must(Members.method(message.getClass(), getter, 0), message);
+    }
+
+    String commit() throws Throwable {
+        call("commitSync", new Class<?>[0]);
+        return DONE;
+    }
+
+    String seek(String broker, int queue, long offset) throws Throwable {
+        call("seek", new Class<?>[] {release.type("common.message.MessageQueue"), long.class}, queue(broker, queue), offset);
+        return DONE;
+    }
+
+    String pause(String broker, int queue, boolean pauses) throws Throwable {
+        call(pauses ? "pause" : "resume", new Class<?>[] {Collection.class},
+            Collections.singletonList(queue(broker, queue)));
+        return DONE;
+    }
+
+    private Object queue(String broker, int queue) {
+        return Members.make(release.type("common.message.MessageQueue"),
+            new Class<?>[] {String.class, String.class, int.class}, AllocationClient.TOPIC, broker, queue);
+    }
+
+    private Object call(String name, Class<?>[] parameters, Object... arguments) throws Throwable {
+        Method method = Members.method(consumer.getClass(), name, parameters);
+        return Members.call(method, consumer, arguments);
+    }
+}
