@@ -13,10 +13,14 @@ BELOW, ABOVE = "redelivery.below-the-committed-offset", "redelivery.above-the-co
 
 
 def signatures(change: Callable[[Group], None], **story: object) -> list[str]:
+    return [fact.signature for fact in differences(change, **story)]
+
+
+def differences(change: Callable[[Group], None], **story: object) -> list[DifferenceFact]:
     made = Story(**story)  # type: ignore[arg-type]  # fields of a story
     change(made.candidate)
     facts = (each.fact for each in judge_case(made.trace(), wanted={"redelivery"}))
-    return [fact.signature for fact in facts if isinstance(fact, DifferenceFact)]
+    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
 
 
 def fail_and_keep(group: Group, send: int, after_ms: float = 5_000, times: int = 1, result: str = "throw") -> None:
@@ -48,6 +52,17 @@ def test_a_message_comes_again_from_its_member(
         fail_and_keep(group, 78, after_ms, times, result)
 
     assert signatures(change, is_orderly=is_orderly) == expected
+
+
+def test_a_message_whose_call_has_not_ended_comes_again() -> None:
+    """Its member may not know yet whether it failed."""
+
+    def change(group: Group) -> None:
+        fail_and_keep(group, 78)
+        group.calls_of(78)[0] |= {"end_ns": None, "result": None}
+
+    (fact,) = differences(change)
+    assert (fact.signature, fact.observed) == (AGAIN, "one 5001 ms after a call that has not ended")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +108,9 @@ def test_an_offset_is_left_out(until_ms: float, expected: list[str]) -> None:
             group.drop(send)
         group.own(until_ms, "a", "A", "B")
 
-    assert signatures(change) == expected
+    found = differences(change)
+    assert [fact.signature for fact in found] == expected
+    assert all("offset 61 of " in fact.expected and fact.observed == "the next is 62" for fact in found)
 
 
 @pytest.mark.parametrize(
