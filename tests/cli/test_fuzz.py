@@ -25,7 +25,7 @@ def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert guarded(["fuzz", *arguments]) == 0
     summary = capsys.readouterr().out.splitlines()[-1]
-    assert summary.startswith("FUZZ clean releases=2 decisions=")
+    assert summary.startswith("FUZZ clean releases=2 scripts=")
     assert summary.endswith("seed=5")
 
 

@@ -76,8 +76,12 @@ def test_the_summary_is_for_machines() -> None:
         ("4.9.8", "5.3.3"),
         3,
         dict(zip(Depth, (100, 20, 5, 7, 5, 2, 1), strict=True)),
+        scripts={b"1", b"2"},
     )
-    assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 allocations=7 calls=5 rounds=3 seed=3"
+    assert (
+        outcome.summary
+        == "FUZZ clean releases=2 scripts=2 decisions=100 sends=25 allocations=7 calls=5 rounds=3 seed=3"
+    )
     outcome.found.append(FOUND)
-    done = "decisions=100 sends=25 allocations=7 calls=5 rounds=3"
+    done = "scripts=2 decisions=100 sends=25 allocations=7 calls=5 rounds=3"
     assert outcome.summary == f"FUZZ differs differences=1 releases=2 {done} seed=3"

@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.lab.fuzz.differences import FuzzDifference, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
-from rocketdiff.simulation.script import Depth, parse_script
+from rocketdiff.simulation.script import Depth, canonical, parse_script
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -88,20 +89,22 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A chunk's result."""
+    """A chunk's result; scripts: the digest of each script."""
 
     chunk: Chunk
     found: tuple[FuzzDifference, ...]
+    scripts: frozenset[bytes] = frozenset()
 
 
 @dataclass(slots=True)
 class FuzzOutcome:
-    """The work done for each release, and the findings."""
+    """The work done for each release, and the findings; scripts: digests of those that ran, so that equal ones count once."""
 
     releases: tuple[str, ...]
     seed: int
     done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(Depth, 0))
     found: list[FuzzDifference] = field(default_factory=list)
+    scripts: set[bytes] = field(default_factory=set)
 
     @property
     def is_clean(self) -> bool:
@@ -115,7 +118,9 @@ class FuzzOutcome:
         done = {"decisions": decisions, "sends": sends, "allocations": self.done[Depth.ALLOCATION]}
         done["calls"] = self.done[Depth.PROCESS_QUEUE]
         done["rounds"] = self.done[Depth.REBALANCE] + self.done[Depth.CONSUMER]
-        return machine_line("FUZZ", verdict, **found, releases=len(self.releases), **done, seed=self.seed)
+        return machine_line(
+            "FUZZ", verdict, **found, releases=len(self.releases), scripts=len(self.scripts), **done, seed=self.seed
+        )
 
 
 class _Checker:
@@ -125,10 +130,11 @@ class _Checker:
         self._host = JavaHost()
 
     def __call__(self, chunk: Chunk) -> Checked:
-        scripts = (
+        scripts = [
             (name_of(chunk.depth, number), parse_script(generate(chunk.depth, number), "")) for number in chunk.numbers
-        )
-        return Checked(chunk, tuple(differences(self._host, scripts, self._groups[chunk.depth])))
+        ]
+        found = tuple(differences(self._host, scripts, self._groups[chunk.depth]))
+        return Checked(chunk, found, frozenset(sha256(canonical(script).encode()).digest() for _, script in scripts))
 
 
 @cache
@@ -162,6 +168,7 @@ def fuzz(
         for checked in as_they_come(executor, _checked, work, workers):
             outcome.done[checked.chunk.depth] += checked.chunk.weight
             outcome.found += checked.found
+            outcome.scripts |= checked.scripts
             progress(outcome)
             if len(distinct(outcome.found)) >= MOST_DIFFERENCES:
                 break

@@ -82,12 +82,13 @@ def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
 
 
 def as_data(outcome: FuzzOutcome, found: list[ShrunkDifference]) -> dict[str, object]:
-    """Return the result as JSON data; done: decisions or sends of each release."""
+    """Return the result as JSON data; scripts: distinct ones; done: decisions or sends of each release."""
     return {
         "clean": outcome.is_clean,
         "summary": outcome.summary,
         "seed": outcome.seed,
         "releases": outcome.releases,
+        "scripts": len(outcome.scripts),
         "done": {str(depth): done for depth, done in outcome.done.items()},
         "differences": [difference.as_data() for difference in found],
     }
