@@ -11,8 +11,12 @@ EXCEEDED, STANDS_STILL = "flow-control.exceeded", "flow-control.stands-still"
 
 
 def signatures(story: Story) -> list[str]:
+    return [fact.signature for fact in differences(story)]
+
+
+def differences(story: Story) -> list[DifferenceFact]:
     facts = (each.fact for each in judge_case(story.trace(), wanted={"flow-control"}))
-    return [fact.signature for fact in facts if isinstance(fact, DifferenceFact)]
+    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
 
 
 def hold(group: Group, *offsets: int) -> None:
@@ -47,6 +51,7 @@ def test_calls_at_once(settings: dict[str, int | str], held: int, expected: list
         ({"pull_threshold_for_queue": 3}, (11, 12, 13, 14), {"broker": BROKERS[1]}, False, []),
         ({"consume_concurrently_max_span": 10}, (11, 21), {}, False, []),
         ({"consume_concurrently_max_span": 10}, (11, 22), {}, False, [EXCEEDED]),
+        ({"consume_concurrently_max_span": 10}, (11, 15, 22), {}, False, [EXCEEDED]),
         ({"consume_concurrently_max_span": 10}, (11, 22), {}, True, []),
     ],
 )
@@ -61,7 +66,9 @@ def test_a_member_pulls_with_unfinished_messages(
     story = Story(settings=settings, is_orderly=is_orderly)
     hold(story.candidate, *held)
     story.candidate.pull(9_950, BROKERS[0], 50).update(pulled)
-    assert signatures(story) == expected
+    found = differences(story)
+    assert [fact.signature for fact in found] == expected
+    assert all((fact.send, fact.at_ns) == (2 * held[-1], ns(9_950)) for fact in found)
 
 
 @pytest.mark.parametrize(("at_ms", "expected"), [(2_202, []), (2_203, [EXCEEDED]), (15_000, [])])
