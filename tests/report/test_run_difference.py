@@ -113,7 +113,8 @@ def test_a_comment_begins_with_the_new_ones(document: Document, calm: Document, 
     after = with_results(document, (lossy(document),))
     count, first = briefly(calm, after)
     assert count == f"**Since {calm.run.run}**: 1 new."
-    assert first.startswith("* `loss.acknowledged-not-stored` of the candidate, loss in ")
+    assert first.startswith("* A message that java:")
+    assert "acknowledged is stored nowhere: `loss.acknowledged-not-stored` in " in first
     assert briefly(calm, calm) == (f"**Since {calm.run.run}**: no divergence, as then.",)
     old, new = tmp_path / "old", tmp_path / "new"
     for folder, each in ((old, calm), (new, after)):

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.tables.checks import CHECKS
-from rocketdiff.core.tables.effects import BY_CHECK, BY_SIGNATURE
+from rocketdiff.core.tables.effects import BY_CHECK, BY_SIGNATURE, Effect, effect_of
 from rocketdiff.core.tables.signatures import SIGNATURES, gravity, without_place
 from rocketdiff.report.document import Document
 from rocketdiff.report.words.signatures import alike_note, signature_table, title_of
@@ -27,6 +27,16 @@ README = Path(__file__).parents[2] / "reports/README.md"
             "content.property-missing/WAIT",
             "java:5.3.3",
             "messages of java:5.3.3 lack a property (WAIT)",
+        ),
+        (
+            "outcomes.more-often/stored-twice/most-of-calm",
+            "java:5.3.3",
+            "more sends of java:5.3.3 are stored twice than of java:4.7.1, in calm",
+        ),
+        (
+            "outcomes.less-often/failed/while-a-broker-is-gone",
+            "java:5.3.3",
+            "fewer sends of java:5.3.3 fail than of java:4.7.1, while a broker is gone",
         ),
         (
             "rules/queue.out-of-turn/first",
@@ -75,6 +85,20 @@ def test_the_table_of_the_guide_is_the_one_of_the_program() -> None:
     published = README.read_text("utf-8").partition("<!-- signatures -->\n")[2].partition("<!-- end")[0]
     assert published == signature_table()
     assert published.count("\n") == len(SIGNATURES) + 2
+
+
+@pytest.mark.parametrize(
+    ("place", "effect"),
+    [
+        ("stored-twice/calm", Effect.TWICE),
+        ("held-up/calm", Effect.LATE),
+        ("sent-one-way-and-not-stored/calm", Effect.LOST),
+        ("failed/while-a-broker-is-gone", Effect.FAILED),
+    ],
+)
+def test_a_compared_frequency_has_the_effect_of_its_end(place: str, effect: Effect) -> None:
+    """What happens more often decides the effect, not that it is compared."""
+    assert effect_of(f"outcomes.more-often/{place}") is effect
 
 
 def test_every_signature_has_a_check_a_sentence_and_an_effect() -> None:

@@ -21,7 +21,8 @@ from rocketdiff.core.text.machine_line import machine_line
 from rocketdiff.core.text.markdown import code, inline
 from rocketdiff.report.clusters import Weight, weight_of
 from rocketdiff.report.document import Document
-from rocketdiff.report.words.signs import plural, short_case
+from rocketdiff.report.words.signatures import signature_in_words
+from rocketdiff.report.words.signs import plural, sentence, short_case
 
 ALPHA_RATE = 0.001
 """Significance level, as for other counts (``verdict.counts``): the chance that random variation is reported as a change."""
@@ -200,9 +201,21 @@ def briefly(before: Document, after: Document) -> tuple[str, ...]:
         difference.unanswered
     )
     failing = [row for row in difference.rows if row.does_gate and row.change in _FAILING]
-    more = [f"* and {len(failing) - BRIEFLY} more"] if len(failing) > BRIEFLY else []
+    alike: dict[tuple[str, str], list[DifferenceRow]] = {}
+    for row in failing:
+        alike.setdefault((row.key.signature, row.key.arm), []).append(row)
+    more = [f"* and {len(alike) - BRIEFLY} more"] if len(alike) > BRIEFLY else []
     head = f"**Since {inline(before.run.run)}**: {', '.join(counts) or 'no divergence, as then'}{lost}."
-    return (head, *(_line(row) for row in failing[:BRIEFLY]), *more)
+    return (head, *(_line_in_words(rows, after) for rows in list(alike.values())[:BRIEFLY]), *more)
+
+
+def _line_in_words(rows: Sequence[DifferenceRow], document: Document) -> str:
+    run, key = document.run, rows[0].key
+    baseline, candidate = run.baseline.subject, run.candidate.subject
+    subject, other = (candidate, baseline) if key.arm == "candidate" else (baseline, candidate)
+    words = sentence(signature_in_words(key.signature.removeprefix("rules/"), subject, other, baseline))
+    where = ", ".join(dict.fromkeys(row.key.question.scenario for row in rows))
+    return f"* {inline(words)}: {code(key.signature)} in {inline(where)}"
 
 
 def _title(document: Document) -> str:

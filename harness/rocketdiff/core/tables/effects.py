@@ -22,11 +22,22 @@ class Effect(StrEnum):
 
 def effect_of(text: str) -> Effect:
     """Return the effect of a divergence from the full text of its signature. That of an unknown check is CHANGED."""
-    name, _ = without_place(text)
+    name, place = without_place(text)
     known = SIGNATURES.get(name)
+    if name in _BY_END and (effect := _BY_END[name].get(place.partition("/")[0])):
+        return effect
     check = name.partition(".")[0] if known is None else known.check
     return BY_SIGNATURE.get(name) or BY_CHECK.get(check, Effect.CHANGED)
 
+
+_ENDS = {
+    "stored-twice": Effect.TWICE,
+    "sent-one-way-and-not-stored": Effect.LOST,
+    "failed-at-first": Effect.LATE,
+    "held-up": Effect.LATE,
+}
+_BY_END: Mapping[str, Mapping[str, Effect]] = {"outcomes.more-often": _ENDS, "outcomes.less-often": _ENDS}
+"""Effects of what is compared by its frequency, by the first part of the signature's place."""
 
 BY_CHECK: Mapping[str, Effect] = {
     "queue-choice": Effect.DISTRIBUTED,

@@ -12,6 +12,20 @@ from rocketdiff.report.document import Document
 _PLACES = {"first": " at a first attempt", "retry": " at a retry"}
 
 
+_FREQUENCIES = {"outcomes.more-often": "more", "outcomes.less-often": "fewer"}
+_ENDS = {
+    "failed": "fail",
+    "failed-at-first": "fail at first",
+    "held-up": "are held up",
+    "reserved": "are stored with a reserve",
+    "sent-one-way-and-not-stored": "are sent one-way and not stored",
+    "stored-twice": "are stored twice",
+    "stored-with-a-reserve": "are stored with a reserve",
+}
+_WHERE = {"calm": "in calm", "most-of-calm": "in calm", "faults": "beside faults"}
+"""The two parts of the place of a compared frequency, in words."""
+
+
 def rule_title(signature: str) -> str:
     """Return the sentence without client names, for lists of rules; empty if there is none."""
     known = SIGNATURES.get(without_place(signature)[0])
@@ -26,13 +40,22 @@ def title_of(cluster: DivergenceCluster, document: Document) -> str:
         return (
             f"the rules do not explain what {cluster.subject} itself does ({_plain(signature.removeprefix('rules/'))})"
         )
+    return signature_in_words(signature, cluster.subject, _other(cluster, document), baseline)
+
+
+def signature_in_words(signature: str, subject: str, other: str, baseline: str) -> str:
+    """Return a sentence without a full stop. other: what the client is measured by, the baseline or its rules."""
     name, place = without_place(signature)
+    if name in _FREQUENCIES:
+        end, _, where = place.partition("/")
+        how, seen = _FREQUENCIES[name], _ENDS.get(end, f"end so: {_plain(end)}")
+        return f"{how} sends of {subject} {seen} than of {other}, {_WHERE.get(where, where.replace('-', ' ').replace('/', ', '))}"
     if name in SIGNATURES:
-        sentence = SIGNATURES[name].sentence.format(subject=cluster.subject, baseline=_other(cluster, document))
+        sentence = SIGNATURES[name].sentence.format(subject=subject, baseline=other)
         return sentence + (_PLACES.get(place) or (f" ({place.replace('/', ', ')})" if place else ""))
     if name.endswith("-differs"):
-        return f"{cluster.subject} and {baseline} differ in {_plain(name.partition('.')[2].removesuffix('-differs'))}"
-    return f"{cluster.subject}: {_plain(signature)}"
+        return f"{subject} and {baseline} differ in {_plain(name.partition('.')[2].removesuffix('-differs'))}"
+    return f"{subject}: {_plain(signature)}"
 
 
 def yardstick_of(cluster: DivergenceCluster, document: Document) -> str:

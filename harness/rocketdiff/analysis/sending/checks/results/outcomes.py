@@ -9,7 +9,8 @@ Three questions about every send of every case:
 2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
    that failed, were stored twice or with a reserve, or were held up (``slower_sends``); in calm also sends that succeeded after
    a failed attempt, and lost one-way messages.
-3. Compared: how often a situation caused by a fault ended badly.
+3. Compared: how often a situation caused by a fault ended badly; for a client that does not report its attempts, how many sends failed
+   without a request on the wire while a broker was gone, as those that a killed broker refuses.
 
 Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; with many of the
 baseline's in calm, the case is invalid. Nothing holds up a send in calm: if many of the baseline's are, and more than
@@ -45,6 +46,9 @@ MORE = "outcomes.more"
 MET, ENDED = "outcomes.met", "outcomes.ended"
 """Tallies of a situation, and of its bad end."""
 
+GONE = "outcomes.failed-without-a-request"
+"""Tally of sends that failed, not by a timeout and without any attempt seen, while a broker was gone."""
+
 CROWDED = "outcomes.crowded"
 """Tally of sends in calm, by the end for which a crowded machine or broker may be the cause."""
 
@@ -73,6 +77,8 @@ threads that tear each other's connections.
 """
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
+
+_TIMEOUTS = ("RemotingTimeoutException", "RemotingTooMuchRequestException")
 
 SETTLED_NS = 50_000_000
 """A thread of a stopped process may finish its time slice: milliseconds on a crowded machine."""
@@ -213,6 +219,8 @@ class Outcomes(CaseObserver):
     def _count_situations(self, side: SendView) -> None:
         row = side.row
         if row is None or not row.attempts:
+            if row is not None and self._is_refused_unseen(row):
+                self._collector.count(GONE, str(side.arm), FAULTS, FAILED)
             return
         first, arm, hit = row.attempts[0], str(side.arm), side.contexts[0].hit
         if len(self._nodes) == 1 and hit is not None and first.error is not None:
@@ -220,6 +228,12 @@ class Outcomes(CaseObserver):
         waiting = next((fault for fault in self._waits if _keeps_waiting(fault, first)), None)
         if waiting is not None and first.error is None:
             self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
+
+    def _is_refused_unseen(self, row: Send) -> bool:
+        if row.error is None or may_be(row.error, *_TIMEOUTS):
+            return False
+        kills = (fault for stops in self._stops.values() for fault in stops if fault.kind in BROKER_KILLS)
+        return any(outlasts(each, each.proven_ns or 0, row.start_ns, row.end_ns) for each in kills)
 
     def _situation(self, arm: str, name: str, *, has_ended: bool) -> None:
         self._collector.count(MET, arm, FAULTS, name)

@@ -18,7 +18,9 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     COMPARED,
     CROWDED,
     ENDED,
+    FAILED,
     FAULTS,
+    GONE,
     HELD_UP,
     MET,
     MORE,
@@ -185,6 +187,7 @@ def _is_noticed(pool: Sequence[CaseFacts], moments: Sequence[int]) -> bool:
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
     """Situations that both arms met, and that ended all alike in one arm and mostly otherwise in the other."""
     yield from _calm_shares(facts)
+    yield from _gone_shares(facts)
     for name in facts.keys(MET, str(Arm.BASELINE)):
         met = (facts.n(MET, name, arm=str(Arm.BASELINE)), facts.n(MET, name, arm=str(Arm.CANDIDATE)))
         ended = (facts.n(ENDED, name, arm=str(Arm.BASELINE)), facts.n(ENDED, name, arm=str(Arm.CANDIDATE)))
@@ -206,6 +209,14 @@ def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
         of = max(met) + (beside_faults if what == HELD_UP else 0)
         if is_told and not min(befell) and max(befell) > MANY * of:
             yield ComparedShares(f"{what}/most-of-calm", "in calm", f"were {what}", met, befell)
+
+
+def _gone_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
+    """Sends that a killed broker refused unseen: many of one arm's in fault periods, none of the other's."""
+    met = (facts.n(NAME, "sends", arm="baseline", phase=FAULTS), facts.n(NAME, "sends", arm="candidate", phase=FAULTS))
+    failed = (facts.n(GONE, FAILED, arm="baseline"), facts.n(GONE, FAILED, arm="candidate"))
+    if all(met) and not min(failed) and max(failed) > MANY * max(met):
+        yield ComparedShares("failed/while-a-broker-is-gone", "while a broker was gone", "failed", met, failed)
 
 
 def _by_period(sends: CalmSends) -> Phased:
