@@ -8,13 +8,21 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.report.document import Document
+from rocketdiff.core.resources import resource
+from rocketdiff.report.document import Document, load
 from rocketdiff.report.formats import markdown
 
 
 def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:
     """The summary of a diverging run has verdict, clusters, matrix, command and machine line."""
     assert markdown.render(document, markdown.SUMMARY_BYTES) == snapshot
+
+
+@pytest.mark.parametrize("sample", ["sample", "sample-consumers"])
+def test_a_sample_is_what_its_document_renders_to(sample: str) -> None:
+    """The published samples are current; `rocketdiff report reports/SAMPLE` renders them again."""
+    folder = resource(f"reports/{sample}")
+    assert markdown.render(load(folder), markdown.SUMMARY_BYTES) == (folder / "summary.md").read_text("utf-8")
 
 
 def crowded(document: Document, clusters: int) -> Document:
