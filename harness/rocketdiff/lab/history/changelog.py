@@ -175,7 +175,7 @@ def _change(
     also = tuple(follower.name for follower in followers)
     outcome, golden = outcome_of(before, after), corpus.golden.get(script.name)
     is_unknown = any(meaning(script, golden, lines) is None for lines in (before, after))
-    ends = sends_end(before, after)
+    ends = sends_end(before, after) if is_unknown else ""
     return BehaviourChange(script.name, sentence, script, difference, script, also, known, outcome, is_unknown, ends)
 
 

@@ -28,7 +28,7 @@ def _meanings(
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
     """Return a sentence on a changed answer; without words for both: what the script shows, and the outcome, or before → after."""
     was, now = _meanings(script, golden, before, after)
-    if was is not None and now is not None and was != now:
+    if was is not None and now is not None:
         return f"now {now}; before, {was}"
     difference = first_difference(script.name, before, after)
     assert difference is not None, "answers that are equal are no change"
