@@ -87,8 +87,10 @@ def _counting(listener: ProgressListener) -> Callable[[str, int], AbstractContex
 
 
 def _unreachable(artifact: Artifact, error: Exception) -> EnvironmentMissing:
+    """Name the reason of the last try, without the layers around it: `Failed to resolve 'repo…'` comes at their end."""
+    reason = getattr(error.args[0] if error.args else None, "reason", None) or error
     return EnvironmentMissing(
         f"to fetch {artifact.coordinate} from the Maven repository",
-        seen=" ".join(str(error).split())[:300],
+        seen=" ".join(str(reason).split())[:300],
         hint=f"check the network and run again (finished files are kept), or set {REPOSITORY_VARIABLE} to a mirror you reach",
     )
