@@ -112,7 +112,7 @@ $(READY): requirements.lock pyproject.toml
 			"apt-get install python3 python3-venv) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "$(PYTHON) lacks the venv module that .venv is made with. Debian, Ubuntu: apt-get install python3-venv" >&2; exit 69; }
-	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to three minutes the first time" >&2
+	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to five minutes the first time" >&2
 	@rm -f $@
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off --require-hashes -r requirements.lock
