@@ -87,16 +87,6 @@ def test_the_table_of_the_guide_is_the_one_of_the_program() -> None:
     assert published.count("\n") == len(SIGNATURES) + 2
 
 
-def test_only_a_choice_of_a_producer_is_called_alike(document: Document) -> None:
-    """Two clients that sent alike did the same; two consumers that got a message alike did not thereby commit alike."""
-    cluster = next(each for each in document.clusters if each.subject == "java:5.3.3" and each.example.sides)
-    alike = replace(cluster.example, sides=(cluster.example.sides[0],) * 2)
-    of_producer = replace(cluster, check="queue-choice", signature="queue.out-of-turn/first", example=alike)
-    of_consumer = replace(cluster, check="offsets", signature="offsets.unfinished-committed", example=alike)
-    assert alike_note(of_producer, document).startswith("java:4.7.1 did the same here")
-    assert alike_note(of_consumer, document) == ""
-
-
 @pytest.mark.parametrize(
     ("place", "effect"),
     [
