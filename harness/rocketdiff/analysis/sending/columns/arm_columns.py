@@ -173,8 +173,7 @@ def _joined(
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = WordDictionary()
     well = (send_row >= 0) & (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
-    well &= of_send(_went_well(sends, mode).astype(np.int64)) == 1
-    well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
+    well &= of_send(_went_well(sends, mode).astype(np.int64)) + of_attempt(_was_stored(attempts).astype(np.int64)) == 2
     # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
     well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_LEAST_MS
     return ArmColumns(
