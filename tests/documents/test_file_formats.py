@@ -57,7 +57,7 @@ FORMATS = (
         "campaign-format",
         campaign_file.read,
         lambda campaign: list(campaign.plan.runs()),
-        ("campaign.yaml", "matrix.yaml"),
+        ("campaign.yaml", "matrix.yaml", "matrix-consumers.yaml"),
     ),
     Format(
         "cluster",

@@ -12,6 +12,7 @@ GENERATED = (
     "fixtures/simulation/groups.md",
     "reports/sample/",
     "reports/sample-matrix/",
+    "reports/sample-matrix-consumers/",
     "reports/sample-upgrade.md",
 )
 """Documents that a command writes; other tests compare them with it."""
