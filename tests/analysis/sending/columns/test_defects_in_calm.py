@@ -13,7 +13,7 @@ from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.columns.case_columns import case_columns
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
-from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.sending.bank_spoils import altered
 from tests.analysis.sending.columns.planted import ROTATING, both_ways
@@ -81,6 +81,13 @@ def overtake(other: int) -> Change:
     return change
 
 
+def hold_up_every_call(records: ArmRecords) -> None:
+    """Each asynchronous call returns after 100 ms, one after 200 ms."""
+    records.sends = [
+        replace(send, returned_ns=send.start_ns + (200 if send.send == AT else 100) * MS) for send in records.sends
+    ]
+
+
 IN_TURN = {place: ROTATING.queues[(number + 1) % 8] for number, place in enumerate(ROTATING.queues)}
 BESIDE = {(broker, queue_id): (broker, (queue_id + 1) % 4) for broker, queue_id in ROTATING.queues}
 ANOTHER_BODY = stored(lambda message: replace(message, body_ok=False))
@@ -108,6 +115,7 @@ DEFECTS: dict[str, tuple[Story, Change, str]] = {
     "overtakes many": (NAMED, overtake(AT - 12), "order.stored-before-an-earlier-message"),
     "overtakes one": (NAMED, overtake(AT - 3), "order.stored-before-an-earlier-message"),
     "to another queue than named": (NAMED, move(BESIDE, AT), "queue.out-of-turn/first"),
+    "holds up every call": (replace(ROTATING, mode=SendMode.ASYNC), hold_up_every_call, "attempts.call-held-up/async"),
     "named, with another body": (NAMED, ANOTHER_BODY, "content.body-changed"),
 }
 
