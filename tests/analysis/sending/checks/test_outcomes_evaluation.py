@@ -92,14 +92,25 @@ def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> 
 
 
 @pytest.mark.parametrize(
-    ("failed", "end"), [((0, 25), PASSES), ((0, 26), DIVERGES), ((26, 0), DIVERGES), ((1, 99), PASSES)]
+    ("failed", "unseen", "end"),
+    [
+        ((0, 25), (0, 25), PASSES),
+        ((0, 26), (0, 26), DIVERGES),
+        ((26, 0), (26, 0), DIVERGES),
+        ((0, 99), (0, 0), PASSES),
+        ((1, 99), (1, 99), PASSES),
+        ((99, 99), (0, 99), PASSES),  # the other client shows the attempts of its failures
+    ],
 )
-def test_sends_that_a_killed_broker_refuses_unseen(failed: tuple[int, int], end: Ended) -> None:
+def test_sends_that_a_killed_broker_refuses_unseen(
+    failed: tuple[int, int], unseen: tuple[int, int], end: Ended
+) -> None:
     """Of a client that does not report attempts: over a quarter of the sends beside a fault failed, and none of the other's."""
     tallies = sends()
     for place, arm in enumerate(Arm):
         tallies["outcomes", arm, "faults", "sends"] = (100, 0.0)
-        tallies["outcomes.failed-without-a-request", arm, "faults", "failed"] = (failed[place], 0.0)
+        tallies["outcomes.failed-while-gone", arm, "faults", "failed"] = (failed[place], 0.0)
+        tallies["outcomes.failed-without-a-request", arm, "faults", "failed"] = (unseen[place], 0.0)
     assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == end
 
 

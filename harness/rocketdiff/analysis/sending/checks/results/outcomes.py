@@ -46,8 +46,8 @@ MORE = "outcomes.more"
 MET, ENDED = "outcomes.met", "outcomes.ended"
 """Tallies of a situation, and of its bad end."""
 
-GONE = "outcomes.failed-without-a-request"
-"""Tally of sends that failed, not by a timeout and without any attempt seen, while a broker was gone."""
+GONE, REFUSED_UNSEEN = "outcomes.failed-while-gone", "outcomes.failed-without-a-request"
+"""Tallies of sends that failed while a broker was gone, and of those that did so by no timeout and without any attempt seen."""
 
 CROWDED = "outcomes.crowded"
 """Tally of sends in calm, by the end for which a crowded machine or broker may be the cause."""
@@ -218,9 +218,11 @@ class Outcomes(CaseObserver):
 
     def _count_situations(self, side: SendView) -> None:
         row = side.row
+        if row is not None and row.error is not None and self._is_beside_a_kill(row):
+            is_refused = not row.attempts and not may_be(row.error, *_TIMEOUTS)
+            self._collector.count(GONE, str(side.arm), FAULTS, FAILED)
+            self._collector.count(REFUSED_UNSEEN, str(side.arm), FAULTS, FAILED, n=int(is_refused))
         if row is None or not row.attempts:
-            if row is not None and self._is_refused_unseen(row):
-                self._collector.count(GONE, str(side.arm), FAULTS, FAILED)
             return
         first, arm, hit = row.attempts[0], str(side.arm), side.contexts[0].hit
         if len(self._nodes) == 1 and hit is not None and first.error is not None:
@@ -229,9 +231,7 @@ class Outcomes(CaseObserver):
         if waiting is not None and first.error is None:
             self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
 
-    def _is_refused_unseen(self, row: Send) -> bool:
-        if row.error is None or may_be(row.error, *_TIMEOUTS):
-            return False
+    def _is_beside_a_kill(self, row: Send) -> bool:
         kills = (fault for stops in self._stops.values() for fault in stops if fault.kind in BROKER_KILLS)
         return any(outlasts(each, each.proven_ns or 0, row.start_ns, row.end_ns) for each in kills)
 

@@ -27,6 +27,7 @@ from rocketdiff.analysis.sending.checks.results.outcomes import (
     NAME,
     NOT_FAILED,
     REFUSED_BY_BROKER,
+    REFUSED_UNSEEN,
     RESERVE,
     Outcomes,
 )
@@ -212,10 +213,11 @@ def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
 
 
 def _gone_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
-    """Sends that a killed broker refused unseen: many of one arm's in fault periods, none of the other's."""
+    """Sends that a killed broker refused unseen: many of one arm's in fault periods, while none of the other's failed."""
     met = (facts.n(NAME, "sends", arm="baseline", phase=FAULTS), facts.n(NAME, "sends", arm="candidate", phase=FAULTS))
     failed = (facts.n(GONE, FAILED, arm="baseline"), facts.n(GONE, FAILED, arm="candidate"))
-    if all(met) and not min(failed) and max(failed) > MANY * max(met):
+    unseen = (facts.n(REFUSED_UNSEEN, FAILED, arm=arm) for arm in ("baseline", "candidate"))
+    if all(met) and not min(failed) and max(unseen) > MANY * max(met):
         yield ComparedShares("failed/while-a-broker-is-gone", "while a broker was gone", "failed", met, failed)
 
 
