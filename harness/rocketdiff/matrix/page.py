@@ -132,7 +132,7 @@ def tables_of(document: MatrixDocument) -> tuple[TableView, ...]:
         (
             "behaviours",
             "Behaviours",
-            "What a producer's owner notices. Each is decided by the answers of some checks, in the scenarios that cover it.",
+            "What users of a client notice. Each is decided by the answers of some checks, in the scenarios that cover it.",
             RowKind.BEHAVIOUR,
         ),
         ("checks", "Checks", "Each question over all scenarios of the runs.", RowKind.CHECK),
