@@ -13,13 +13,15 @@ BELOW, ABOVE = "redelivery.below-the-committed-offset", "redelivery.above-the-co
 
 
 def signatures(change: Callable[[Group], None], **story: object) -> list[str]:
-    return [fact.signature for fact in differences(change, **story)]
+    return [fact.signature for fact in differences(change, "redelivery", **story)]
 
 
-def differences(change: Callable[[Group], None], **story: object) -> list[DifferenceFact]:
+def differences(
+    change: Callable[[Group], None], wanted: str = "redelivery", /, **story: object
+) -> list[DifferenceFact]:
     made = Story(**story)  # type: ignore[arg-type]  # fields of a story
     change(made.candidate)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={"redelivery"}))
+    facts = (each.fact for each in judge_case(made.trace(), wanted={wanted}))
     return [fact for fact in facts if isinstance(fact, DifferenceFact)]
 
 
@@ -99,18 +101,50 @@ def test_a_queue_that_was_given_up_is_delivered_from(after_ms: float, expected: 
     assert signatures(change) == expected
 
 
-@pytest.mark.parametrize(("until_ms", "expected"), [(13_501.999, []), (13_502, [GAP])])
-def test_an_offset_is_left_out(until_ms: float, expected: list[str]) -> None:
-    """Offset 61, unless the queue is given up within a second after the call with offset 62 began, at 12,502 ms."""
+@pytest.mark.parametrize(
+    ("until_ms", "committed", "expected"),
+    [
+        (13_501.999, 100, []),
+        (13_502, 100, [GAP]),
+        (13_502, 62, [GAP]),
+        (13_502, 61, []),
+        (17_501.999, 61, []),
+        (17_502, 61, [GAP]),
+    ],
+)
+def test_an_offset_is_left_out(until_ms: float, committed: int, expected: list[str]) -> None:
+    """Offset 61, unless the queue is given up a second after the call with offset 62 began, at 12,502 ms, or five if 61 is not committed."""
 
     def change(group: Group) -> None:
-        for send in (123, *range(127, 200, 2)):
-            group.drop(send)
-        group.own(until_ms, "a", "A", "B")
+        leave_out_one(group, until_ms, committed)
 
     found = differences(change)
     assert [fact.signature for fact in found] == expected
     assert all("offset 61 of " in fact.expected and fact.observed == "the next is 62" for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("until_ms", "committed", "is_lost"),
+    [(13_501.999, 100, True), (13_502, 61, False), (17_501.999, 61, False), (17_502, 61, True)],
+)
+def test_a_message_that_was_left_out_is_lost(until_ms: float, committed: int, is_lost: bool) -> None:
+    """Not if its call may still have begun, and the next owner begins at it."""
+
+    def change(group: Group) -> None:
+        leave_out_one(group, until_ms, committed)
+
+    found = differences(change, "delivered")
+    assert [fact.send for fact in found if fact.signature == "delivered.never"] == [123] * is_lost
+
+
+def leave_out_one(group: Group, until_ms: float, committed: int) -> None:
+    """Offset 61 of the queue is not delivered, 62 is, and the queue is given up. committed: the highest committed offset."""
+    for send in (123, *range(127, 200, 2)):
+        group.drop(send)
+    group.own(until_ms, "a", "A", "B")
+    for row in (*group.offsets, *group.committed):
+        if (row["broker"], row["kind"]) == ("broker-b", "fed") and row["value"] is not None:
+            row["value"] = min(row["value"], committed)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,13 @@ LOOK_NS = 40_000_000
 """Twice the longest time between two looks at the queues that a client works on."""
 
 
+BEGUN_NS, BEGUN_BY_ALL_NS = NS_PER_S, 5 * NS_PER_S
+"""
+Calls of a queue begin in the order of their offsets, but for threads that wait for a core, or for clients whose threads take batches: the
+C++ client's were seen a second apart.
+"""
+
+
 class QueueOf(NamedTuple):
     """A queue of the fed topic, or of the group's retry topic."""
 
@@ -359,6 +366,25 @@ class GroupStory:
 
     def life_of(self, tenure: Tenure) -> Life | None:
         return self._lives.get((tenure.member, tenure.incarnation))
+
+    def has_committed_past(self, queue: QueueOf, offset: int) -> bool:
+        """True if a member of the group, or its broker, named an offset above this one as committed: nobody begins at it any more."""
+        return any(each.value > offset for each in self.commits_by_queue.get(queue, ()))
+
+    def leaves_to_the_next(self, tenure: Tenure, at: Delivery, offset: int) -> bool:
+        """
+        True if a tenure was over so soon after a call that an earlier one may not have begun. offset: of the earlier one's message.
+
+        What has not begun is the next owner's, unless a committed offset has passed it.
+        """
+        left_ns = self.over_ns(tenure) - at.start_ns
+        return left_ns < BEGUN_NS or (left_ns < BEGUN_BY_ALL_NS and not self.has_committed_past(tenure.queue, offset))
+
+    def over_ns(self, tenure: Tenure) -> int:
+        """Return when a member no longer worked on a queue, or began to go, or was no longer watched."""
+        life = self.life_of(tenure)
+        ends = (tenure.until_ns, None if life is None else life.gone_ns, self.watched_until_ns)
+        return min(end_ns for end_ns in ends if end_ns is not None)
 
     def was_paused(self, delivery: Delivery, from_ns: int, to_ns: int) -> bool:
         """True if the process that a message was delivered to was paused at some instant of a time."""

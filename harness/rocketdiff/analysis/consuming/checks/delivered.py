@@ -1,8 +1,8 @@
 """
 Is every stored message that it subscribes to handed to the group, or to each member of a broadcasting one, and as it was stored?
 
-A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it: a member pulls a
-queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
+A message is lost for certain if a later one of its queue was delivered in a tenure that began at or below it, and went on: a member
+pulls a queue in order and leaves nothing out. At the end of a queue it is only not yet delivered, unless the case was watched until every
 window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). Each delivery shows the body that was fed,
 the properties that its sender gave it, and the topic it was sent to (of a retry: resetRetryAndNamespace; in every release). Of first
 deliveries this is judged if the client claims to report it.
@@ -11,12 +11,14 @@ deliveries this is judged if the client claims to report it.
 import json
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf
+from rocketdiff.analysis.consuming.story import BEGUN_BY_ALL_NS, CaseStory, Delivery, GroupStory, Held, QueueOf, Tenure
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.consuming.watched import TopicKind
@@ -111,6 +113,26 @@ def _note_head(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """Offsets of a tenure: its first; its highest delivered one; and the highest of which all calls before have certainly begun."""
+
+    first: int
+    last: int
+    begun: int
+
+    @classmethod
+    def of(cls, group: GroupStory, tenure: Tenure) -> Self:
+        own, over_ns = group.deliveries_in(tenure), group.over_ns(tenure) - BEGUN_BY_ALL_NS
+        offsets = [each.queue_offset for each in own]
+        begun = [each.queue_offset for each in own if each.start_ns <= over_ns]
+        return cls(tenure.first or 0, max(offsets, default=-1), max(begun, default=-1))
+
+    def passes(self, offset: int, *, is_committed: bool) -> bool:
+        """Return True if a message was left out; one whose call has not begun yet is the next owner's, unless it is committed."""
+        return self.first <= offset < (self.last if is_committed else self.begun)
+
+
 def _observe_queue(
     facts: GroupFacts, group: GroupStory, queue: QueueOf, held: tuple[Held, ...], waiting: Waiting
 ) -> None:
@@ -120,15 +142,12 @@ def _observe_queue(
     for each in deliveries:
         _compare(facts, group, each, by_offset.get(each.queue_offset))
     seen = sorted({each.queue_offset for each in deliveries})
-    reached = [
-        (tenure.first, max(each.queue_offset for each in own))
-        for tenure in group.tenures_of(queue)
-        if tenure.first is not None and (own := group.deliveries_in(tenure))
-    ]
+    passing = [_Passing.of(group, tenure) for tenure in group.tenures_of(queue) if tenure.first is not None]
     missing = by_offset.keys() - set(seen)
     for message in held:
         if message.queue_offset in missing and message.send is not None:
-            passed = any(first <= message.queue_offset < last for first, last in reached)
+            is_committed = group.has_committed_past(queue, message.queue_offset)
+            passed = any(each.passes(message.queue_offset, is_committed=is_committed) for each in passing)
             later = seen[bisect_right(seen, message.queue_offset)] if passed else None
             _missing(facts, group, message, later, waiting)
 

@@ -41,9 +41,6 @@ NAME = "redelivery"
 ASKED_BEFORE_NS = NS_PER_S
 """The answer to a member's question is seen up to this long after its broker gave it, on a busy machine."""
 
-BEGUN_NS = NS_PER_S
-"""Calls of a queue begin in the order of their offsets, but for threads that wait for a core."""
-
 EARLY_NS = 100_000_000
 """Clocks and timers of a client, for its own delays."""
 
@@ -145,7 +142,7 @@ def _observe_gaps(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliveri
     for each in deliveries:
         began.setdefault(each.queue_offset, each)
     for before, after in pairwise(sorted(began)):
-        if after == before + 1 or _is_cut_off(group, tenure, began[after]):
+        if after == before + 1 or group.leaves_to_the_next(tenure, began[after], before + 1):
             continue
         facts.differ(
             LEFT_OUT,
@@ -164,15 +161,8 @@ def _observe_first(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliver
     first = min(deliveries, key=lambda each: each.queue_offset)
     if first.queue_offset < asked:
         _note_below(facts, group, tenure, asked, first.queue_offset, "as its broker had answered")
-    elif first.queue_offset > asked and not _is_cut_off(group, tenure, first):
+    elif first.queue_offset > asked and not group.leaves_to_the_next(tenure, first, asked):
         _note_above(facts, group, tenure, asked, first.queue_offset, None)
-
-
-def _is_cut_off(group: GroupStory, tenure: Tenure, at: Delivery) -> bool:
-    """True if a tenure was over so soon after a call that an earlier one may not have begun."""
-    life = group.life_of(tenure)
-    ends = [tenure.until_ns, None if life is None else life.gone_ns, group.watched_until_ns]
-    return min(end_ns for end_ns in ends if end_ns is not None) < at.start_ns + BEGUN_NS
 
 
 def _observe_beginnings(
