@@ -33,7 +33,7 @@ class GoesPastAFailure(OrderlyGroup):
     def suspend(self, member: Member, work: Working, message: Message) -> None:
         super().suspend(member, work, message)
         self.cached[id(work)].remove(message)
-        self.calling.discard(id(work))
+        self.calling.pop(id(work), None)
         self.after(self.suspended_ms(), partial(self.call, member, work, *message))
         self.run_next(member, work)
 

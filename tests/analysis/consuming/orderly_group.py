@@ -26,7 +26,7 @@ class OrderlyGroup(SimulatedGroup):
         super().__init__(script, arm)
         self.locks: dict[Queue, tuple[Member, float]] = {}
         self.cached: defaultdict[int, list[Message]] = defaultdict(list)
-        self.calling: set[int] = set()
+        self.calling: dict[int, tuple[int, Queue]] = {}
         self._works: list[Working] = []
 
     # Locks.
@@ -76,7 +76,7 @@ class OrderlyGroup(SimulatedGroup):
         self.unlock_when_idle(member, work)
 
     def unlock_when_idle(self, member: Member, work: Working) -> None:
-        if id(work) in self.calling:
+        if id(work) in self.calling and not member.is_dead:
             self.after(10, partial(self.unlock_when_idle, member, work))
         else:
             self.unlock(member, work.of)
@@ -90,7 +90,10 @@ class OrderlyGroup(SimulatedGroup):
         super().take(member, [of for of in wanted if of not in refused])
 
     def is_refused(self, member: Member, of: Queue) -> bool:
+        """A member that has not ended the last call of its earlier time with a queue still has it (tryRemoveOrderMessageQueue)."""
         is_new = of not in member.owned and of in member.share and self.script.is_down(of[1], self.now) is None
+        if is_new and (member.number, of) in self.calling.values():
+            return True
         is_locked = is_new and self.lock(member, of)
         if is_new and self.is_answer_lost(of):
             self.after(LOCK_ASKED_MS, partial(self.drop, of[1], member))
@@ -115,7 +118,7 @@ class OrderlyGroup(SimulatedGroup):
         if self.is_asleep(member, partial(self.run_next, member, work)):
             return
         offset, send, times = self.cached[id(work)].pop(0)
-        self.calling.add(id(work))
+        self.calling[id(work)] = member.number, work.of
         fails = self.fails(send, times)
         row = self.deliver(member, work.of, offset, send, times)
         work_ms = 1 + self.work_ms(send) + self.wait_ms()
@@ -135,7 +138,7 @@ class OrderlyGroup(SimulatedGroup):
             return
         if fails:
             self._copy("dead", work.of[1], send, times + 1, self.copied(send, times + 1, 3, is_own=True))
-        self.calling.discard(id(work))
+        self.calling.pop(id(work), None)
         self.done(member, work, offset)
         self.after(self.wait_ms() / 10, partial(self.run_next, member, work))
 
@@ -148,10 +151,10 @@ class OrderlyGroup(SimulatedGroup):
         insort(self.cached[id(work)], message)
         self.after(self.suspended_ms() + self.wait_ms(), partial(self.resume, member, work))
         if work.is_dropped:
-            self.calling.discard(id(work))
+            self.calling.pop(id(work), None)
 
     def resume(self, member: Member, work: Working) -> None:
-        self.calling.discard(id(work))
+        self.calling.pop(id(work), None)
         self.run_next(member, work)
 
     # Steps that a defective group overrides.
