@@ -28,3 +28,4 @@ def test_an_offset_counts_the_subscribed_messages_below_it(
     assert [subscribed.place("retry", offset) for offset in offsets] == list(offsets)
     taken = [tag for offset, tag in enumerate(TAGS) if subscribed.takes("a", offset)]
     assert taken == [tag for tag in TAGS if not tags or tag in tags]
+    assert subscribed.has_everything is (not tags)

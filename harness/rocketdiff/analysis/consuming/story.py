@@ -467,7 +467,8 @@ _Message = TypeVar("_Message", Held, Delivery)
 
 
 def _placed(message: _Message, subscribed: Subscribed) -> _Message:
-    return replace(message, queue_offset=subscribed.place(message.queue, message.queue_offset))
+    place = subscribed.place(message.queue, message.queue_offset)
+    return message if place == message.queue_offset else replace(message, queue_offset=place)
 
 
 def _watched_until_ns(polls: Iterable[Mapping[str, Any]], lives: Iterable[Life], deliveries: Iterable[Delivery]) -> int:
@@ -491,8 +492,13 @@ def _by_subscription(
     return tuple(_numbered(_placed(each, subscribed) for each in own)), others
 
 
-def _placed_rows(rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str) -> Iterator[dict[str, Any]]:
+def _placed_rows(
+    rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str
+) -> Iterator[Mapping[str, Any]]:
     """Yield rows about a queue, with the offsets in these columns as places."""
+    if subscribed.has_everything:
+        yield from rows
+        return
     for row in rows:
         queue = _queue(row)
         yield {**row} | {name: subscribed.place(queue, row[name]) for name in columns if row.get(name) is not None}
@@ -673,7 +679,7 @@ def _sent(events: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
             yield Commit(_queue(row), row["at_ns"], row["value"], row["at_ns"], member=row["member"])
 
 
-def _answered(polls: Iterable[dict[str, Any]]) -> Iterator[Commit]:
+def _answered(polls: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
     for row in polls:
         if row["answered_ns"] is not None:
             value = NO_OFFSET if row["value"] is None else row["value"]

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 
-TAGS = "TAGS"
+from rocketdiff.core.sends.message import TAGS
 
 
 class Subscribed:
@@ -26,6 +26,11 @@ class Subscribed:
             else:
                 self._others.add((of, offset))
         self._filtered = {of for of, _ in self._others}
+
+    @property
+    def has_everything(self) -> bool:
+        """True if every stored message is for the group, so that every offset stays."""
+        return not self._others
 
     def _takes(self, properties: str | None) -> bool:
         return not self._tags or json.loads(properties or "{}").get(TAGS) in self._tags

@@ -25,7 +25,7 @@ from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.results.refusals import refusal_of
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
-from rocketdiff.analysis.sending.steps.causes import Cause
+from rocketdiff.analysis.sending.steps.causes import SLOW, Cause
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
@@ -77,8 +77,6 @@ threads that tear each other's connections.
 """
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
-
-_TIMEOUTS = ("RemotingTimeoutException", "RemotingTooMuchRequestException")
 
 SETTLED_NS = 50_000_000
 """A thread of a stopped process may finish its time slice: milliseconds on a crowded machine."""
@@ -219,7 +217,7 @@ class Outcomes(CaseObserver):
     def _count_situations(self, side: SendView) -> None:
         row = side.row
         if row is not None and row.error is not None and self._is_beside_a_kill(row):
-            is_refused = not row.attempts and not may_be(row.error, *_TIMEOUTS)
+            is_refused = not row.attempts and not may_be(row.error, *SLOW)
             self._collector.count(GONE, str(side.arm), FAULTS, FAILED)
             self._collector.count(REFUSED_UNSEEN, str(side.arm), FAULTS, FAILED, n=int(is_refused))
         if row is None or not row.attempts:
