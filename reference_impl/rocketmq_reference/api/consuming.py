@@ -103,7 +103,9 @@ def _calls(
     host, remoting = client.host, client.remoting
     if memory.is_orderly:
         locking = Locking(memory, host, remoting, codec, committing)
-        return Orderly(memory, host, committing, locking, cast("ListenInOrder", listen), resender.resend)
+        return Orderly(
+            memory, host, client.background, committing, locking, cast("ListenInOrder", listen), resender.resend
+        )
     return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
 
 

@@ -149,9 +149,9 @@ class Background:
             for address in self._routes.known.members():
                 yield from self._notify(address, self._codec.unregister_consumer(consumer.group))
 
-    def later(self, delay_ms: int, task: Callable[[], None]) -> None:
-        """Do a task in the client's thread after a time, or when that is done with what it does then."""
-        self._thread(SCHEDULED).schedule(self._host.now_ms + delay_ms, lambda _own: task())
+    def later(self, delay_ms: int, job: Job) -> None:
+        """Do a job in the client's thread after a time, or when that is done with what it does then."""
+        self._thread(SCHEDULED).schedule(self._host.now_ms + delay_ms, job)
 
     def _thread(self, name: str) -> Worker:
         worker = self._workers.get(name)

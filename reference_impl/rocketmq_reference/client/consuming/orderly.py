@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.consuming.calling import CONSUME, Messages, Resend, as_sent, send_away, status_of
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.locking import Locking
@@ -33,12 +34,13 @@ class ListenInOrder(Protocol):
 
 
 class Orderly:
-    """Calls of one member's listener in the order of each queue."""
+    """Calls of one member's listener in the order of each queue. background: of its client, in whose thread late unlocks are sent."""
 
     def __init__(
         self,
         memory: ConsumerMemory,
         host: Host,
+        background: Background,
         committing: Committing,
         locking: Locking,
         listen: ListenInOrder,
@@ -46,6 +48,7 @@ class Orderly:
     ) -> None:
         self._memory = memory
         self._host = host
+        self._background = background
         self._committing = committing
         self.locking = locking
         self._listen = listen
@@ -103,8 +106,7 @@ class Orderly:
             if at_once or not queue.has_waiting:
                 yield from self.locking.unlock(of)
             else:
-                due_ms = self._host.now_ms + rules.UNLOCK_DELAY_MS
-                self._delays.schedule(due_ms, lambda _own: self.locking.unlock(of))
+                self._background.later(rules.UNLOCK_DELAY_MS, lambda _own: self.locking.unlock(of))
         finally:
             if not is_forced:
                 call.release()

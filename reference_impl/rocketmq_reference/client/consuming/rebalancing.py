@@ -221,7 +221,7 @@ class Rebalancing:
             new.is_locked = memory.rules.new_queue_is_locked
             memory.take(of, new)
         if is_refused and memory.rules.refused_lock_delay_ms:
-            self._background.later(memory.rules.refused_lock_delay_ms, self.wake)
+            self._background.later(memory.rules.refused_lock_delay_ms, lambda _own: self.wake())
         for of, queue, offset in begun:
             self._on_new(of, queue, offset)
         return changed or bool(begun)

@@ -16,6 +16,7 @@ from rocketdiff.documents.refusal import Place, refused
 from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.steps.environment import (
     Advance,
+    BrokerAnswers,
     Close,
     Dump,
     EnvironmentStep,
@@ -139,7 +140,9 @@ _NEEDED: Mapping[type, Depth] = {
     **dict.fromkeys((Allocate, Advance, RouteChange), Depth.ALLOCATION),
     **dict.fromkeys(PROCESS_QUEUE_STEPS, Depth.PROCESS_QUEUE),
     **dict.fromkeys((Members, KnownOffset, Consumed, Wake, Rounds, PollRoutes), Depth.REBALANCE),
-    **dict.fromkeys((*SUBSCRIBING_STEPS, NameServerAnswers, Pause, Resume, Kill, Restart, Close), Depth.CONSUMER),
+    **dict.fromkeys(
+        (*SUBSCRIBING_STEPS, BrokerAnswers, NameServerAnswers, Pause, Resume, Kill, Restart, Close), Depth.CONSUMER
+    ),
 }
 
 _NEEDED_BY_PART: Mapping[DumpPart, Depth] = {

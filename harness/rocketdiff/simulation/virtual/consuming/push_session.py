@@ -105,7 +105,13 @@ class PushSession(GroupSession):
             )
         locking = Locking(self._memory, session.kernel, remoting, codec, self._committing)
         self._in_order = Orderly(
-            self._memory, session.kernel, self._committing, locking, self._listen_in_order, self._resend
+            self._memory,
+            session.kernel,
+            self._member.background,
+            self._committing,
+            locking,
+            self._listen_in_order,
+            self._resend,
         )
         return self._in_order
 
