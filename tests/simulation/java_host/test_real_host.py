@@ -1,11 +1,14 @@
 """The real Java host behind the pipe."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.simulation.java_host import JavaHost
+from rocketdiff.releases.programs.java_programs import SIMULATOR_JVM_OPTIONS
+from rocketdiff.simulation.java_host import JavaHost, Job
+from rocketdiff.simulation.java_host.host import java_program
 from rocketdiff.simulation.script import Script, parse_script
 from tests.simulation.script.examples import EXAMPLE
 
@@ -51,3 +54,15 @@ def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> N
     with pytest.raises(UsageError, match="1000001 of them since the last answer; try: longer intervals"):
         java_host.run("5.3.3", "polling", polling)
     assert java_host.run("5.3.3", "S", script({"do": "select"}))
+
+
+def test_clients_of_scripts_that_are_over_are_forgotten() -> None:
+    """A thousand consumers that nobody shuts down fit one after the other into a heap that has room for two hundred."""
+    program = java_program()
+    heap = {option: "-Xmx20m" for option in SIMULATOR_JVM_OPTIONS if option.startswith("-Xmx")}
+    small = replace(
+        program, command=lambda: tuple(heap.get(part, part) for part in program.command() if part != "-Xms128m")
+    )
+    joins = script({"do": "members", "ids": ["own"]}, {"do": "consumer"}, {"do": "rounds", "ms": 1})
+    with JavaHost(small) as host:
+        assert sum(len(lines) for _, lines in host.run_all([Job("5.3.3", "S", joins)] * 1_000)) == 2_000

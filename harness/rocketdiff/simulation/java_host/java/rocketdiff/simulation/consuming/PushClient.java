@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.client.Statics;
 import rocketdiff.simulation.scheduler.Failure;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.scheduler.VirtualThread;
@@ -202,12 +203,9 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         out.append('}');
     }
 
-    /** The client is left as it is; only what the release keeps of it in static fields must go. */
     @Override
     public void close() {
-        Class<?> manager = release.type("client.impl.MQClientManager");
-        Object instance = Members.must(Members.method(manager, "getInstance", 0), null);
-        ((Map<?, ?>) Members.get(instance, "factoryTable")).clear();
+        Statics.forgetClients(release);
         onClose.run();
     }
 }

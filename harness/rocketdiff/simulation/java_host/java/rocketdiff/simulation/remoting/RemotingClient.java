@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.stream.Collectors;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.client.Statics;
 import rocketdiff.simulation.json.JsonText;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.sending.SendLoopClient;
@@ -71,12 +72,9 @@ final class RemotingClient extends SendLoopClient {
             .collect(Collectors.joining(", ", "{", "}"));
     }
 
-    /** The client is left as it is; only what the release keeps of it in static fields must go. */
     @Override
     public void close() {
-        Class<?> manager = release.type("client.impl.MQClientManager");
-        Object instance = Members.must(Members.method(manager, "getInstance", 0), null);
-        ((Map<?, ?>) Members.get(instance, "factoryTable")).clear();
+        Statics.forgetClients(release);
         Wire.use(null);
     }
 }

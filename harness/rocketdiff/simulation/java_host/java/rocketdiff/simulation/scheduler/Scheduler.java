@@ -17,7 +17,7 @@ public final class Scheduler {
     /** Java's clock at the start of every script. */
     public static final long EPOCH_MS = 1_700_000_000_000L;
     public static final long FOREVER = Long.MAX_VALUE;
-    /** A thread that catches everything and waits again is left behind after so many tries to end it. */
+    /** A thread that catches everything and waits again is asked to stop after so many tries to end it, and left behind after twice as many. */
     private static final int MOST_UNWINDINGS = 100;
 
     private static Scheduler current = new Scheduler(0, 0);
@@ -279,9 +279,13 @@ public final class Scheduler {
 
     private void unwind() {
         if (running != main && ++running.unwound > MOST_UNWINDINGS) {
-            VirtualThread lost = running;
-            handOver(main);
-            lost.park();
+            if (running.unwound == MOST_UNWINDINGS + 1) {
+                running.endless.run();
+            } else if (running.unwound > 2 * MOST_UNWINDINGS) {
+                VirtualThread lost = running;
+                handOver(main);
+                lost.park();
+            }
         }
         throw new ScriptOver();
     }

@@ -11,6 +11,8 @@ public final class VirtualThread {
     public final Thread face;
     /** The attempt of a send that this thread is busy with, for whoever asks on its way. */
     public Object errand;
+    /** Asks whatever it runs to end, since it goes on after its script has ended. */
+    public Runnable endless = () -> { };
 
     final String name;
     boolean interrupted;
