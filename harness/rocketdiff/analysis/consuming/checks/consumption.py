@@ -4,13 +4,13 @@ Does the candidate do to its user what the baseline does: do its members join an
 Seconds of the case count, not messages: a stall makes all messages of its second late. In a second without a fault or a change of members the median
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
 SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains
-does not count (``starvation``). A message of a queue that its member keeps waits for no change of members, and a leave in calm for no
-answer but one: far longer is a difference by itself. The unit of the test is the second, in both directions, as in a paired comparison
-of two clients (McNemar). Eleven slow seconds accuse at the least.
+does not count (``lateness``). A message of a queue that its member keeps waits for no change of members, and a leave in calm for no
+answer but one: far longer is a difference by itself. Eleven slow seconds accuse at the least.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from math import inf
 from statistics import median
@@ -18,11 +18,11 @@ from statistics import median
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.group_facts import ALPHA, CALM, PAUSED, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.group_facts import CALM, PAUSED, GroupFacts, phase_of
+from rocketdiff.analysis.consuming.lateness import Later, LateSeconds, Starvation, later_group
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly, awaited
 from rocketdiff.analysis.consuming.returns import Return, are_unlike, counts, returns
-from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Life, QueueOf
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
@@ -41,7 +41,6 @@ from rocketdiff.core.tables.signatures import (
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.reach import over_ns
 from rocketdiff.oracle.consumer.windows import HOLD_NS, MARGIN_NS
-from rocketdiff.statistics.significance import exact_mcnemar
 
 NAME = "consumption"
 
@@ -224,49 +223,50 @@ def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
 
 def _observe_lateness(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
     places = {arm: _seconds(story, group) for arm, group in story.groups.items()}
-    late = {arm: _unexplained(Starvation(story, story.groups[arm]), own) for arm, own in places.items()}
+    late = {arm: _late_seconds(Starvation(story, story.groups[arm]), own) for arm, own in places.items()}
     moving = [span for membership in memberships.values() for span in membership.moving(facts.origin_ns)]
     both = sorted(
         second
-        for second in late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys()
+        for second in places[Arm.BASELINE].keys() & places[Arm.CANDIDATE].keys()
         if not any(since_ns < (second + 1) * NS_PER_S and second * NS_PER_S < until_ns for since_ns, until_ns in moving)
     )
-    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
-        slow, against = _slow_seconds(both, late[arm], late[other])
-        if slow:
-            own_ms, other_ms = places[arm][slow[0]][0], places[other][slow[0]][0]
-            facts.differ(
-                LATER_IN_CALM,
-                story.groups[arm],
-                at_ns=slow[0] * NS_PER_S,
-                expected=f"messages in calm as soon as the other group's: {other_ms:.0f} ms in the median",
-                observed=(
-                    f"{own_ms:.0f} ms from {places[arm][slow[0]][1]}; slower in {len(slow)} of {len(both)} seconds without a fault, faster in {against}"
-                ),
-            )
+    later = _later_group(
+        late, both, max(int(group.settings.get("pull_interval_ms", 0)) for group in story.groups.values())
+    )
+    if later is not None:
+        second, other = later.seconds[0], next(arm for arm in late if arm is not later.arm)
+        own_ms, of = places[later.arm][second]
+        facts.differ(
+            LATER_IN_CALM,
+            story.groups[later.arm],
+            at_ns=second * NS_PER_S,
+            expected=f"messages in calm as soon as the other group's: {places[other][second][0]:.0f} ms in the median",
+            observed=(
+                f"{own_ms:.0f} ms from {of}; slower in {len(later.seconds)} of {later.of} seconds without a fault, faster in {later.against}"
+            ),
+        )
 
 
-def _unexplained(starvation: Starvation, own: Mapping[int, tuple[float, QueueOf]]) -> dict[int, float]:
-    """Return the lateness of each second in ms, without what other programs on the machine explain."""
-    return {
-        second: longest_ms
-        - starvation.explains_ns(from_ns := second * NS_PER_S, from_ns + round(longest_ms * NS_PER_MS)) / NS_PER_MS
-        for second, (longest_ms, _) in own.items()
-    }
+def _late_seconds(starvation: Starvation, places: Mapping[int, tuple[float, QueueOf]]) -> LateSeconds:
+    found = LateSeconds()
+    for second, (longest_ms, _) in places.items():
+        from_ns = second * NS_PER_S
+        explained_ns = starvation.explains_ns(from_ns, from_ns + round(longest_ms * NS_PER_MS))
+        found.take_longest(second, longest_ms, explained_ns / NS_PER_MS)
+    return found
 
 
-def _slow_seconds(both: Sequence[int], own: Mapping[int, float], other: Mapping[int, float]) -> tuple[list[int], int]:
-    """Return the seconds that accuse a group, none if they are too few, and how many speak for it. own, other: lateness in ms."""
+def _later_group(late: Mapping[Arm, LateSeconds], seconds: Sequence[int], pull_interval_ms: int) -> Later | None:
+    """A message waits for the next pull of its queue: up to an interval is no group's own lateness."""
     for more_ms, share in ((SLOWER_MS, OFTEN), (A_BIT_MS, NEARLY_ALWAYS)):
-        slow = [second for second in both if _is_slower(own[second], other[second], more_ms)]
-        against = sum(_is_slower(other[second], own[second], more_ms) for second in both)
-        if len(slow) > max(against, share * len(both)) and exact_mcnemar(len(slow), against) < ALPHA:
-            return slow, against
-    return [], 0
+        is_slower = partial(_is_slower, more_ms=more_ms + pull_interval_ms)
+        if (later := later_group(late, is_slower, share, seconds)) is not None:
+            return later
+    return None
 
 
 def _is_slower(own_ms: float, other_ms: float, more_ms: float) -> bool:
-    return own_ms > SLOWER * max(other_ms, 0.0) and own_ms > other_ms + more_ms
+    return own_ms > SLOWER * other_ms and own_ms > other_ms + more_ms
 
 
 def _seconds(story: CaseStory, group: GroupStory) -> dict[int, tuple[float, QueueOf]]:

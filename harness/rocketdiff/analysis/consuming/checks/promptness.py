@@ -7,28 +7,27 @@ what the machine was seen to stall. What a starved process explains does not cou
 late, all of a second: seconds with a late message are compared with the other group's (McNemar), in both directions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
-from rocketdiff.analysis.consuming.group_facts import ALPHA, GroupFacts
+from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.lateness import LateSeconds, Starvation, later_group
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
-from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import LATE_IN_CALM, MORE_OFTEN_LATE
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.windows import HOLD_NS
-from rocketdiff.statistics.significance import exact_mcnemar
 from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "promptness"
 
-LATE_NS = 250 * NS_PER_MS
+LATE_MS = 250.0
 """A late message is one that a user notices; in calm most come within ten milliseconds."""
 
 SPREAD_NS = NS_PER_S
@@ -41,23 +40,21 @@ APART_NS = 2 * NS_PER_S
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     stall_ns = int(story.trace.entry.measured.get(LONGEST_STALL, 0))
-    late: dict[Arm, dict[int, float]] = {}
+    late = {arm: LateSeconds() for arm in story.groups}
     for arm, group in story.groups.items():
         awaited = list(_awaited(story, group))
         facts.count(NAME, str(arm), "", JUDGED, n=len(awaited))
         pull_ns = Promptly(story, group).pull_interval_ns
         latest_ns = HOLD_NS + pull_ns + SPREAD_NS + stall_ns
-        late[arm] = {}
         starvation = Starvation(story, group)
-        unexplained = {
-            each: each.start_ns - at_ns - starvation.explains_ns(at_ns, each.start_ns) for each, at_ns in awaited
-        }
+        own_ns: dict[Delivery, int] = {}
         for each, stored_ns in awaited:
-            waited_ns = unexplained[each]
+            waited_ns, explained_ns = each.start_ns - stored_ns, starvation.explains_ns(stored_ns, each.start_ns)
+            own_ns[each] = waited_ns - explained_ns
             second = stored_ns // NS_PER_S
-            late[arm][second] = max(late[arm].get(second, 0.0), waited_ns - pull_ns)
-        worst = max(awaited, key=lambda one: unexplained[one[0]], default=None)
-        if worst is not None and unexplained[worst[0]] > latest_ns:
+            late[arm].take_longest(second, (waited_ns - pull_ns) / NS_PER_MS, explained_ns / NS_PER_MS)
+        worst = max(awaited, key=lambda one: own_ns[one[0]], default=None)
+        if worst is not None and own_ns[worst[0]] > latest_ns:
             facts.differ_at(
                 LATE_IN_CALM,
                 group,
@@ -69,19 +66,16 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     _compare(story, facts, late)
 
 
-def _compare(story: CaseStory, facts: GroupFacts, late: dict[Arm, dict[int, float]]) -> None:
-    both = sorted(late[Arm.BASELINE].keys() & late[Arm.CANDIDATE].keys())
-    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
-        own = [second for second in both if late[arm][second] > LATE_NS >= late[other][second]]
-        against = sum(late[other][second] > LATE_NS >= late[arm][second] for second in both)
-        if len(own) > against and exact_mcnemar(len(own), against) < ALPHA:
-            facts.differ(
-                MORE_OFTEN_LATE,
-                story.groups[arm],
-                at_ns=own[0] * NS_PER_S,
-                expected=f"messages in calm as often within {LATE_NS / NS_PER_MS:.0f} ms as the other group's",
-                observed=f"later in {len(own)} of {len(both)} seconds in which the other's were not; the reverse in {against}",
-            )
+def _compare(story: CaseStory, facts: GroupFacts, late: Mapping[Arm, LateSeconds]) -> None:
+    later = later_group(late, lambda own_ms, other_ms: own_ms > LATE_MS >= other_ms)
+    if later is not None:
+        facts.differ(
+            MORE_OFTEN_LATE,
+            story.groups[later.arm],
+            at_ns=later.seconds[0] * NS_PER_S,
+            expected=f"messages in calm as often within {LATE_MS:.0f} ms as the other group's",
+            observed=f"later in {len(later.seconds)} of {later.of} seconds in which the other's were not; the reverse in {later.against}",
+        )
 
 
 def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, int]]:

@@ -16,10 +16,10 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks import retry_properties
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.failures import DEAD, RETRY, WAITING, Failures, copies_by_send
-from rocketdiff.analysis.consuming.group_facts import ALPHA, GroupFacts
+from rocketdiff.analysis.consuming.group_facts import GroupFacts
+from rocketdiff.analysis.consuming.lateness import LateSeconds, Starvation, later_group
 from rocketdiff.analysis.consuming.membership import Membership
 from rocketdiff.analysis.consuming.promptly import Promptly
-from rocketdiff.analysis.consuming.starvation import Starvation
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Held, QueueOf, ReturnedCopy
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence, Standing
@@ -42,7 +42,6 @@ from rocketdiff.core.tables.signatures import (
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, may_be_refused, settled
-from rocketdiff.statistics.significance import exact_mcnemar
 
 NAME = "retries"
 
@@ -58,7 +57,7 @@ APART_NS = 2 * NS_PER_S
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
-    late: dict[Arm, dict[int, float]] = {arm: {} for arm in story.groups}
+    late = {arm: LateSeconds() for arm in story.groups}
     for arm, group in story.groups.items():
         if group.is_orderly:  # its messages stay in their queue
             continue
@@ -96,11 +95,11 @@ class _Lateness:
     """
     How late the retries of one group are in calm, by the second in which their messages were stored.
 
-    late_ms: where the longest of each second is kept. What a pull interval, a starved process or busy threads explain is left out.
+    late: where they are kept. What a pull interval or busy threads explain is left out.
     """
 
-    def __init__(self, story: CaseStory, group: GroupStory, promptly: Promptly, late_ms: dict[int, float]) -> None:
-        self._stored_ns, self._promptly, self._late_ms = story.stored_ns, promptly, late_ms
+    def __init__(self, story: CaseStory, group: GroupStory, promptly: Promptly, late: LateSeconds) -> None:
+        self._stored_ns, self._promptly, self._late = story.stored_ns, promptly, late
         self._starvation = Starvation(story, group)
         self._disturbed = [*Membership(story, group).moving(0)]
         self._disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
@@ -114,27 +113,26 @@ class _Lateness:
             since_ns - APART_NS <= copy.start_ns and stored_ns <= until_ns for since_ns, until_ns in self._disturbed
         ):
             return
-        explained_ns = self._promptly.pull_interval_ns + self._starvation.explains_ns(due_ns, copy.start_ns)
-        late_ms, second = (copy.start_ns - due_ns - explained_ns) / NS_PER_MS, stored_ns // NS_PER_S
-        self._late_ms[second] = max(late_ms, self._late_ms.get(second, 0.0))
+        late_ns = copy.start_ns - due_ns - self._promptly.pull_interval_ns
+        explained_ns = self._starvation.explains_ns(due_ns, copy.start_ns)
+        self._late.take_longest(stored_ns // NS_PER_S, late_ns / NS_PER_MS, explained_ns / NS_PER_MS)
 
 
-def _compare(story: CaseStory, facts: GroupFacts, late_ms: Mapping[Arm, Mapping[int, float]]) -> None:
-    """Note a group whose retries are late in many seconds in which the other's are not (McNemar)."""
-    both = sorted(late_ms[Arm.CANDIDATE].keys() & late_ms[Arm.BASELINE].keys())
-    for arm, other in ((Arm.CANDIDATE, Arm.BASELINE), (Arm.BASELINE, Arm.CANDIDATE)):
-        own = [each for each in both if late_ms[arm][each] > late_ms[other][each] + LATER_MS]
-        against = sum(late_ms[other][each] > late_ms[arm][each] + LATER_MS for each in both)
-        if len(own) > against and exact_mcnemar(len(own), against) < ALPHA:
-            facts.differ(
-                RETRIES_LATER,
-                story.groups[arm],
-                at_ns=own[0] * NS_PER_S,
-                expected=f"failed messages back as soon after their delays as the other group's: {late_ms[other][own[0]]:.0f} ms",
-                observed=(
-                    f"{late_ms[arm][own[0]]:.0f} ms; over {LATER_MS:.0f} ms later in {len(own)} of {len(both)} seconds, sooner in {against}"
-                ),
-            )
+def _compare(story: CaseStory, facts: GroupFacts, late: Mapping[Arm, LateSeconds]) -> None:
+    """Note a group whose retries are late in many seconds in which the other's are not."""
+    later = later_group(late, lambda own_ms, other_ms: own_ms > other_ms + LATER_MS)
+    if later is not None:
+        second, other = later.seconds[0], next(arm for arm in late if arm is not later.arm)
+        facts.differ(
+            RETRIES_LATER,
+            story.groups[later.arm],
+            at_ns=second * NS_PER_S,
+            expected=f"failed messages back as soon after their delays as the other group's: {late[other].seen_ms[second]:.0f} ms",
+            observed=(
+                f"{late[later.arm].seen_ms[second]:.0f} ms; over {LATER_MS:.0f} ms later in {len(later.seconds)} of {later.of} seconds, "
+                f"sooner in {later.against}"
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
