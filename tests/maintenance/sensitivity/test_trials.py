@@ -72,10 +72,9 @@ def test_a_defective_group_is_looked_for_in_scenarios_of_consumers(defect: str, 
 
 
 def test_scenarios_of_consumers_are_played() -> None:
-    """But broadcasting, a member that joins twice, and a name server that stands still."""
+    """But broadcasting, and a member that joins twice."""
     played = {scenario.name for scenario, _ in groups.scripts_of("consumers")}
     assert {scenario.name for scenario in groups.scenarios_of("consumers")} - played == {
         "backlog/stopped-group",
         "broadcast/two-members",
-        "consuming/name-server-paused",
     }

@@ -76,6 +76,18 @@ def test_only_changes_are_written(broker: ConsumerBroker, watched: Watched) -> N
     assert watched.fed() == [(None, 0), (None, 2), (2, 2)]
 
 
+def test_nothing_is_owed_behind_the_last_message_of_a_groups_own_tags(broker: ConsumerBroker, watched: Watched) -> None:
+    """A broker lets a pull wait where only messages of other tags have come."""
+    broker.put(FED, 0, "own", "other", "other")
+    broker.committed[FED, 0] = 1
+    with watched.watch as watch:
+        await_that(lambda: len(watch.committed(Arm.BASELINE)) == 2)
+        assert not watch.has_caught_up(Arm.BASELINE, 0)
+        assert not watch.has_caught_up(Arm.BASELINE, 0, {("broker-a", 0): 2})
+        assert watch.has_caught_up(Arm.BASELINE, 0, {("broker-a", 0): 1})
+        assert watch.has_caught_up(Arm.BASELINE, 0, {})
+
+
 def test_ids_are_written_with_repetitions(broker: ConsumerBroker, watched: Watched) -> None:
     """Both groups are asked for; the answers are kept in the broker's order."""
     broker.ids = ["m0", "m0"]

@@ -295,7 +295,22 @@ class ConsumingRun:
     def _has_caught_up(self, arm: Arm, group: GroupRun, since_ns: int) -> bool:
         if self._plan.model is MessageModel.BROADCASTING:
             return group.has_each_worked_to(self._watch.fed_ends(arm, since_ns), self._plan.remaining)
-        return self._watch.has_caught_up(arm, since_ns) and group.open_retries(most_retries(self._plan)) <= 0
+        is_caught_up = self._watch.has_caught_up(arm, since_ns, self._own_ends)
+        return is_caught_up and group.open_retries(most_retries(self._plan)) <= 0
+
+    @cached_property
+    def _own_ends(self) -> dict[tuple[str, int], int] | None:
+        """After the feed; None for all ends: the group subscribes to everything, or a send with an unknown end may be stored."""
+        tags, plan = self._plan.tags, self._run.case.plan.sends
+        sends = self._run.programs[FEEDER].transcript.sends
+        if not tags or len(sends) < len(plan) or any(send.queue_offset is None for send in sends):
+            return None
+        ends: dict[tuple[str, int], int] = {}
+        for send in sends:
+            if plan[send.send].tags in tags and send.queue_offset is not None:
+                queue = (send.broker or "", send.queue_id or 0)
+                ends[queue] = max(ends.get(queue, 0), send.queue_offset + 1)
+        return ends
 
     def _note_losses(self) -> None:
         """A member that broke the protocol is noted when it is seen, also one that had left for good."""

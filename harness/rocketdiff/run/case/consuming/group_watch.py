@@ -7,6 +7,7 @@ brought nothing new is left out, but for one long before a change.
 
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Self
@@ -83,12 +84,17 @@ class GroupWatch:
         """Each broker's last answer about each queue of a group."""
         return [offset for poll in self._polls for offset in poll.committed.get(arm, ())]
 
-    def has_caught_up(self, arm: Arm, since_ns: int) -> bool:
-        """True if every queue of a group was last seen, after this time, with its committed offset at its end."""
+    def has_caught_up(self, arm: Arm, since_ns: int, own_ends: Mapping[tuple[str, int], int] | None = None) -> bool:
+        """
+        True if every queue of a group was last seen, after this time, with its committed offset at its end.
+
+        own_ends: of queues of the fed topic, by broker and queue id, behind the last message that the group subscribes to; None
+        for all ends. A broker lets a pull wait where only others have come, and the offset stays.
+        """
         offsets = [offset for offset in self.committed(arm) if offset.asked_ns > since_ns]
         expected = sum(1 for _ in self._names.queues_of(arm))
         return len(offsets) == expected and all(
-            offset.end is not None and (offset.value or 0) == offset.end for offset in offsets
+            offset.end is not None and _is_between(own_ends, offset, offset.end) for offset in offsets
         )
 
     def fed_ends(self, arm: Arm, since_ns: int) -> dict[tuple[str, int], int] | None:
@@ -103,6 +109,14 @@ class GroupWatch:
         while not self._stop.wait(OFFSETS_EVERY_S):
             poll.ask(with_ids=number % IDS_EVERY == 0)
             number += 1
+
+
+def _is_between(own_ends: Mapping[tuple[str, int], int] | None, offset: CommittedOffset, end: int) -> bool:
+    """Whether a committed offset is at the end of a queue, or stands behind the group's own last message."""
+    own = end
+    if own_ends is not None and offset.kind is TopicKind.FED:
+        own = own_ends.get((offset.broker, offset.queue_id), 0)
+    return own <= (offset.value or 0) <= end
 
 
 class _Answers:

@@ -6,6 +6,9 @@ import org.apache.rocketmq.client.exception.MQClientException;
 
 /** Makes consumers of one setup that report what they are allocated and what happens to their offsets. */
 final class Consumers {
+    /** Threads that start at once may leave a first heartbeat out; the next one would come half a minute later. */
+    private static final int WARM_HEARTBEAT_MS = 1_000;
+
     private final ConsumingSetup setup;
 
     Consumers(ConsumingSetup setup) {
@@ -42,6 +45,7 @@ final class Consumers {
     /** The member of the warm group; another instance, so that nothing of it is shared. */
     PushClient warm(Reports reports, MessageListener listener) throws MQClientException {
         DefaultMQPushConsumer made = made(setup.warmGroup, setup.instance + "-warm", 0, reports, listener);
+        made.setHeartbeatBrokerInterval(WARM_HEARTBEAT_MS);
         ConsumerSettings.startFrom(made, "first");
         PushClient client = new PushClient(made);
         made.setOffsetStore(WatchedOffsets.of(client, false, 0, reports));
