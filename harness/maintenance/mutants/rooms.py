@@ -65,11 +65,9 @@ ROOMS = (
     Room(
         "checks-consumer",
         (
-            *_modules("rocketdiff.analysis.consuming.checks"),
-            *(
-                f"rocketdiff.analysis.consuming.{name}"
-                for name in ("group_facts", "group_offsets", "membership", "owners", "waiting")
-            ),
+            module
+            for module in _modules("rocketdiff.analysis.consuming")
+            if not module.startswith("rocketdiff.analysis.consuming.pictures.")
         ),
         CONSUMING_TESTS,
     ),
