@@ -1,0 +1,208 @@
+"""Until when a message may wait at the end of its queue, at each limit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.consuming.story import CaseStory, Held, story_of
+from rocketdiff.analysis.consuming.waiting import Waiting
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.watched import TopicKind
+from tests.analysis.consuming.group_story import BROKERS, Group, Story, fault_row, ns
+from tests.analysis.synthetic import MS
+
+Change = Callable[[Group], None]
+
+STORED_MS = 10_100
+"""Message 101, offset 50 of broker-b's queue."""
+
+AFTER_MS = 10_000
+"""A broker's look, and what a busy machine may add."""
+
+
+def case_of(change: Change, leave_ms: float, **story: Any) -> CaseStory:
+    """The member gets nothing of broker-b after 7 s, and leaves at an instant."""
+    made = Story(**story)
+    group = made.candidate
+    for send in range(71, 200, 2):
+        group.drop(send)
+    group.members[0] |= {"leave_start_ns": ns(leave_ms), "leave_end_ns": ns(leave_ms + 20)}
+    group.owned = [row for row in group.owned if row["queues"]]
+    change(group)
+    group.own(leave_ms + 10)
+    return story_of(made.trace())
+
+
+def waited_ms(case: CaseStory, offset: int = 50) -> float | None:
+    (held,) = [
+        each
+        for queue, own in (case.held or {}).items()
+        for each in own
+        if (queue.broker, each.queue_offset) == (BROKERS[1], offset)
+    ]
+    waited_ns = Waiting(case, case.groups[Arm.CANDIDATE]).too_long_ns(held)
+    return None if waited_ns is None else waited_ns / MS
+
+
+def nothing(_group: Group) -> None:
+    """Leave everything as it is."""
+
+
+def gets_the_last_one(group: Group) -> None:
+    group.deliver(199, 19_902)
+
+
+def takes_it_again(at_ms: float) -> Change:
+    def change(group: Group) -> None:
+        group.own(8_000, "a", "A", "B")
+        group.own(at_ms, "a", "b", "A", "B")
+
+    return change
+
+
+def gives_it_up(at_ms: float, **other: Any) -> Change:
+    """And another member, which is there to the end, does not take it."""
+
+    def change(group: Group) -> None:
+        life = {"member": 1, "client_id": "m1", "join_start_ns": ns(-2_500), "join_end_ns": ns(-2_400)}
+        group.members.append(group.members[0] | life | other)
+        group.own(at_ms, "a", "A", "B")
+
+    return change
+
+
+def pauses(until_ms: float | None, member: int = 0) -> Change:
+    def change(group: Group) -> None:
+        until_ns = None if until_ms is None else ns(until_ms)
+        if member:
+            group.members.append(group.members[0] | {"member": member, "client_id": "m1"})
+        group.members[member]["pauses"] = [{"from_ns": ns(9_000), "until_ns": until_ns}]
+
+    return change
+
+
+def dies(**life: Any) -> Change:
+    return lambda group: group.members[0].update(life)
+
+
+def fails_last(suspend_ms: int | None, end_ms: float | None = 15_000) -> Change:
+    def change(group: Group) -> None:
+        end_ns = None if end_ms is None else ns(end_ms)
+        group.deliver(71, 7_102, end_ns=end_ns, result=None if end_ns is None else "later")
+        group.calls[-1]["suspend_ms"] = suspend_ms
+
+    return change
+
+
+def leaves_early(group: Group) -> None:
+    group.members[0] |= {"leave_start_ns": ns(9_000), "leave_end_ns": ns(9_020)}
+    group.own(9_010)
+
+
+KILLED = [fault_row("broker-b", 9_000, 2_000, is_kill=True)]
+PAUSED = [fault_row("broker-b", 9_000, 2_000)]
+PAUSED_LONGER = [fault_row("broker-b", 8_000, 3_000)]
+OF_ANOTHER = [fault_row("broker-a", 9_000, 2_000)]
+
+ROWS = {
+    "from when it was stored": (nothing, {}, STORED_MS),
+    "from the last call of its queue": (gets_the_last_one, {}, 19_903),
+    "from the first pull of the queue": (takes_it_again(12_000), {}, 12_000 + 1_500),
+    "from a resume of its broker": (nothing, {"faults": PAUSED}, 11_001),
+    "from a restart of its broker": (nothing, {"faults": KILLED}, 11_001 + 2_000),
+    "not from that of another": (nothing, {"faults": OF_ANOTHER}, STORED_MS),
+    "from a pause of its member": (pauses(12_000), {}, 12_000 + 2_000),
+    "not from that of another member": (pauses(12_000, member=1), {}, STORED_MS),
+    "in order, from the last call": (fails_last(50), {"is_orderly": True}, 15_000 + 50),
+    "in order, with the default": (fails_last(None), {"is_orderly": True}, 15_000 + 1_000),
+    "without an owner": (gives_it_up(12_000), {}, 12_000 + 1_500 + 1_500),
+    "without an owner, in order": (gives_it_up(12_000), {"is_orderly": True}, 12_000 + 1_500 + 1_500 + 1_500),
+    "without an owner, since a change": (gives_it_up(9_000, join_start_ns=ns(12_000)), {}, 12_000 + 1_500 + 1_500),
+    "without an owner, beside a fault": (gives_it_up(9_000), {"faults": PAUSED}, 11_001 + 34_500 + 1_500),
+    "without an owner, beside a longer fault": (
+        gives_it_up(9_000),
+        {"faults": PAUSED_LONGER},
+        11_001 + 150_000 + 1_500,
+    ),
+    "without an owner, beside a restart": (gives_it_up(9_000), {"faults": KILLED}, 11_001 + 50_000 + 1_500),
+    "without an owner, after a pause": (
+        gives_it_up(9_000, pauses=[{"from_ns": ns(8_000), "until_ns": ns(12_000)}]),
+        {},
+        12_000 + 21_500 + 1_500,
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "story", "from_ms"), ROWS.values(), ids=ROWS.keys())
+def test_a_message_waits(change: Change, story: dict[str, Any], from_ms: float) -> None:
+    """Ten seconds from an instant, and no longer."""
+    latest_ms = from_ms + AFTER_MS
+    story = story | {"duration_ms": 14_000}
+    assert waited_ms(case_of(change, latest_ms, **story)) is None
+    assert waited_ms(case_of(change, latest_ms + 0.001, **story)) == pytest.approx(latest_ms - STORED_MS, abs=0.01)
+
+
+NOT_LEFT = {"leave_start_ns": None, "leave_end_ns": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "story"),
+    [
+        pytest.param(nothing, {"faults": [PAUSED[0] | {"healed_ns": None}]}, id="a fault that does not end"),
+        pytest.param(pauses(None), {}, id="a pause that does not end"),
+        pytest.param(pauses(None, member=1), {}, id="a pause of another member that does not end"),
+        pytest.param(dies(ended="died", **NOT_LEFT), {}, id="a member that ended at an unknown instant"),
+        pytest.param(fails_last(50, None), {"is_orderly": True}, id="a call that does not end"),
+        pytest.param(leaves_early, {}, id="the only member leaves"),
+    ],
+)
+def test_a_message_that_may_wait_for_ever(change: Change, story: dict[str, Any]) -> None:
+    """What the rules do not bound, or where there is no member to deliver it."""
+    assert waited_ms(case_of(change, 60_000, **story, duration_ms=14_000)) is None
+
+
+def test_without_compared_clocks_it_is_open() -> None:
+    """When a message was stored is unknown."""
+    case = case_of(nothing, 60_000)
+    entry = replace(case.trace.entry, clock=None)
+    assert waited_ms(replace(case, trace=replace(case.trace, entry=entry))) is None
+
+
+@pytest.mark.parametrize(
+    ("killed_ms", "first", "next_first", "is_open"),
+    [
+        pytest.param(STORED_MS - 1_000, 0, 60, True, id="stored before its death was seen"),
+        pytest.param(STORED_MS - 1_001, 0, 60, False, id="stored later"),
+        pytest.param(12_000, 50, 60, True, id="it began at it"),
+        pytest.param(12_000, 51, 60, False, id="it began above it"),
+        pytest.param(12_000, 0, 50, False, id="the next one began at it"),
+        pytest.param(12_000, 0, 51, True, id="the next one began above it"),
+    ],
+)
+def test_a_member_that_was_killed_may_have_had_it(killed_ms: float, first: int, next_first: int, is_open: bool) -> None:
+    """Its last records died with it, unless another member began at the message or below."""
+
+    def change(group: Group) -> None:
+        life = {"member": 1, "client_id": "m1"}
+        group.members.append(group.members[0] | life)
+        group.members[0] |= {"killed_ns": ns(killed_ms), "ended": "killed"} | NOT_LEFT
+        group.offsets = [row | {"value": first} for row in group.offsets if row["what"] == "query"]
+        group.offset("query", killed_ms + 2_000, BROKERS[1], next_first, member=1)
+        group.own(killed_ms + 2_001, "b", member=1)
+        group.own(60_010, member=1)
+
+    assert (waited_ms(case_of(change, 60_000)) is None) is is_open
+
+
+def test_a_copy_waits_in_its_own_queue() -> None:
+    """A retry queue has its own owner and calls."""
+    case = case_of(lambda group: group.own(9_000, "a", "A", "b"), 60_000)
+    group = case.groups[Arm.CANDIDATE]
+    (queue,) = {each.queue for each in group.tenures if (each.queue.kind, each.queue.broker) == (TopicKind.RETRY, BROKERS[1])}  # fmt: skip
+    (other,) = {each.queue for each in group.tenures if (each.queue.kind, each.queue.broker) == (TopicKind.RETRY, BROKERS[0])}  # fmt: skip
+    waiting = Waiting(case, group)
+    stored_ms = case.trace.entry.clock.wall_ms + 30_000  # type: ignore[union-attr]  # a story has one
+    late = [waiting.too_long_ns(Held(of, 90, 101, stored_ms, body_ok=True)) for of in (queue, other)]
+    assert late == [30_000 * MS, 30_000 * MS]
