@@ -64,7 +64,7 @@ ROOMS = (
     Room("oracle-consumer", _modules("rocketdiff.oracle.consumer"), ("tests/oracle", *CONSUMING_TESTS)),
     Room(
         "checks-consumer",
-        (
+        tuple(
             module
             for module in _modules("rocketdiff.analysis.consuming")
             if not module.startswith("rocketdiff.analysis.consuming.pictures.")

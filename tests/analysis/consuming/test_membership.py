@@ -30,7 +30,7 @@ def membership(change: Change, **story: Any) -> tuple[Membership, GroupStory, tu
 
 
 def in_ms(spans: Any) -> list[Span]:
-    return [tuple(at_ns if at_ns in (inf, -inf) else (at_ns - ns(0)) / MS for at_ns in span) for span in spans]  # type: ignore[misc]
+    return [tuple(at_ns if at_ns in (inf, -inf) else (at_ns - ns(0)) / MS for at_ns in span) for span in spans]
 
 
 def nothing(_group: Group) -> None:
