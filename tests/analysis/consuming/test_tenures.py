@@ -105,7 +105,7 @@ def test_a_member_asks_again(story: Callable[[], Story], events: tuple[Any, ...]
     assert found[-1].first == 7
 
 
-def test_what_a_member_remembers() -> None:
+def test_offsets_that_a_member_remembers() -> None:
     """From its question to its end, each in its tenure; commits and questions are none of it."""
     events = [("update", at_ms, at_ms) for at_ms in (899, 900, 3_999, 4_000, 9_000, 9_001)]
     found = tenures(rows(("query", 900, 5), ("query", 4_000, 6), ("commit", 2_000, 1), *events, OWNED, OVER))
