@@ -90,7 +90,7 @@ fuzz-inputs: $(READY) ## Read thousands of damaged and hostile documents: each i
 
 lock: $(READY) ## Renew requirements.lock (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-		--extra cpp --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
+		--all-extras --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
 
 relock: $(READY) ## Renew the lock of RocketMQ's artifacts (maintainers; network, Maven)
 	@$(BIN)/python -m rocketdiff.releases.artifacts.relock $(ARGS)

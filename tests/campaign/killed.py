@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from rocketdiff.campaign import command
+from rocketdiff.campaign import recording
 from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.scenario import load_all
 from tests.campaign.imitation import Imitation, Killed
@@ -23,7 +23,7 @@ def first(folder: Path, moment: int) -> str:
     """The campaign, killed at a moment; at later moments it finishes."""
     runs = imitated()
     runs.moment, runs.is_seldom = Killed(moment), True
-    add = command.add  # type: ignore[attr-defined]  # an imported name, patched where it is used
+    add = recording.add  # type: ignore[attr-defined]  # an imported name, patched where it is used
 
     def killing(*given: Any) -> Any:
         runs.moment()
@@ -31,7 +31,7 @@ def first(folder: Path, moment: int) -> str:
         runs.moment()
         return added
 
-    with runs.in_place(), mock.patch.object(command, "add", killing):
+    with runs.in_place(), mock.patch.object(recording, "add", killing):
         make(folder, ONE)
     return ""
 

@@ -53,6 +53,9 @@ def test_everything_is_looked_at_in_order() -> None:
             "Python client that speaks gRPC",
             "Chromium",
             "container engine",
+            "extra charts",
+            "extra containers",
+            "extra record",
         ),
     ]
 

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocketdiff.campaign import measure, simulation
 from rocketdiff.campaign.file_format import Campaign
@@ -12,43 +13,12 @@ from rocketdiff.campaign.measure import CampaignState, PrintLine
 from rocketdiff.campaign.plan import CampaignEntry, PlannedRun
 from rocketdiff.campaign.simulation import SimulatedSeed
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.text import machine_line as text
-from rocketdiff.record.commands import add, refusal
-from rocketdiff.record.storage.files import RecordPlace
-from rocketdiff.record.work import work_on
 from rocketdiff.report.document import load
 from rocketdiff.report.formats import html
 
-
-class Recording:
-    """Adds runs to one record as they end, also those that an interrupted command left out. is_spoilt: a run was refused or went to quarantine."""
-
-    def __init__(self, record: str, print_line: PrintLine) -> None:
-        self.record = record
-        self.is_spoilt = False
-        self._place = RecordPlace.named(record)
-        self._print_line = print_line
-        self._done: set[Path] = set()
-
-    def __call__(self, measured: CampaignState) -> None:
-        """Add the finished runs that this command has not added yet."""
-        folders = [measured.runs.directory(run) for run in measured.finished.values()]
-        folders = [folder for folder in folders if folder not in self._done]
-        if not folders:
-            return
-        with work_on(WITHOUT_SPARK) as work:
-            added = add(self._place, folders, work)
-        self._done.update(folders)
-        for damaged in added.damaged:
-            self._print_line(
-                f"  quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}"
-            )
-        if added.other:
-            self._print_line(f"  not added: {refusal(added.other)}")
-        self.is_spoilt |= bool(added.damaged or added.other)
-        if added.new:
-            self._print_line(f"  added to the record {self.record}: {', '.join(run.run for run in added.new)}")
+if TYPE_CHECKING:
+    from rocketdiff.campaign.recording import Recording
 
 
 def make(
@@ -60,8 +30,8 @@ def make(
     record: folder or URL, or None. Runs are added as they finish, including those that a killed command left out.
     """
     with exclusive_lock(out):
+        recording = None if record is None else _recording(record, print_line)
         simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, print_line)
-        recording = None if record is None else Recording(record, print_line)
         measured = measure.run_missing(
             campaign.plan, out, print_line, on_change=recording or (lambda _: None), at_most=at_most
         )
@@ -79,6 +49,12 @@ def make(
     is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
     print_line(machine_line(campaign, answered, simulated, out))
     return exit_code(codes, is_whole=is_whole)
+
+
+def _recording(record: str, print_line: PrintLine) -> "Recording":
+    from rocketdiff.campaign.recording import Recording  # noqa: PLC0415  # a campaign without a record needs no such packages
+
+    return Recording(record, print_line)
 
 
 def describe(campaign: Campaign, out: Path) -> Iterator[str]:

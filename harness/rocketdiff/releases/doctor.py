@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.extras import EXTRAS, Extra
 from rocketdiff.process import open_files
 from rocketdiff.releases import machine
 from rocketdiff.releases.artifacts.class_paths import artifact_folder
@@ -65,6 +66,7 @@ def examine() -> list[Requirement]:
         *map(_other_client, driver_builds.OTHER_CLIENTS.values()),
         _chromium(),
         _containers(),
+        *map(_extra, EXTRAS),
     ]
 
 
@@ -196,6 +198,12 @@ def _containers() -> Requirement:
     engine = machine.container_engine()
     remedy = "only for --cluster containers: install and start Docker or Podman (Debian: apt-get install docker.io)"
     return _finding("container engine", engine.version is not None, engine.seen, remedy)
+
+
+def _extra(extra: Extra) -> Requirement:
+    error = extra.missing()
+    remedy = f"only for {extra.purpose}: {extra.remedy}"
+    return _finding(f"extra {extra.name}", error is None, error.seen if error else "installed", remedy)
 
 
 def _nearest_existing(folder: Path) -> Path:

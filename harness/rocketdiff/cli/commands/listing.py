@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode
+from rocketdiff.core.extras import CONTAINERS
 from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.scenario import Scenario, file_text, load_all, select
 
@@ -68,10 +69,10 @@ def print_findings(*, as_json: bool) -> int:
 
 def sweep_containers() -> None:
     """Remove containers whose runner is gone, and report them on standard error."""
-    from rocketdiff.cluster.containers.cleanup import sweep  # as above
-    from rocketdiff.cluster.containers.engine import Engine  # half a second that a list need not wait for
-
     try:
+        with CONTAINERS.needed():  # half a second that a list need not wait for
+            from rocketdiff.cluster.containers.cleanup import sweep
+            from rocketdiff.cluster.containers.engine import Engine
         with closing(Engine.connect()) as engine:
             swept = sweep(engine)
     except EnvironmentMissing as error:
@@ -93,11 +94,11 @@ def remove_secrets() -> None:
 
 def _image_base() -> Requirement:
     """The base of server images."""
-    from rocketdiff.cluster.containers.engine import Engine  # as above
-    from rocketdiff.cluster.containers.images import look_for_base  # as above
-
     name = "container image base"
     try:
+        with CONTAINERS.needed():  # as above
+            from rocketdiff.cluster.containers.engine import Engine
+            from rocketdiff.cluster.containers.images import look_for_base
         with closing(Engine.connect()) as engine:
             seen, is_there = look_for_base(engine)
     except EnvironmentMissing as error:

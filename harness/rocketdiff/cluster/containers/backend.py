@@ -19,6 +19,7 @@ from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.launched.security import require_possible
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.security_file import SecurityAsked
+from rocketdiff.core.extras import CONTAINERS
 from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
@@ -38,7 +39,8 @@ class Containers(LaunchedServers):
 
         Raises UsageError for an unknown network mode, a release without servers, or a security file of an existing cluster.
         """
-        from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
+        with CONTAINERS.needed():
+            from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
 
         mode = network_mode_named(argument)
         require_release(server_release)

@@ -19,18 +19,21 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, Field, Schema
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.schema import PrimitiveType
-from deltalake.transaction import AddAction, CommitProperties
 from pyarrow.fs import FileSelector
 
 from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.extras import RECORD
 from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.batch import RESTORE, Batch, StatedFile, batch_from, row_of
 from rocketdiff.record.storage.digests import require_files
 from rocketdiff.record.storage.files import RecordPlace, cannot_write, read_rows, require_columns
 from rocketdiff.record.storage.tables import COLUMNS, RECORD_VERSION, Kept, NewFile, partition_of, whole_schema
+
+with RECORD.needed():
+    from deltalake import DeltaTable, Field, Schema
+    from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+    from deltalake.schema import PrimitiveType
+    from deltalake.transaction import AddAction, CommitProperties
 
 _NAME = "rocketdiff record"
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
-import vl_convert
-
 from rocketdiff.report.charts.palette import GRID, INK, MUTED
 
 Rows = Sequence[Mapping[str, object]]
@@ -62,11 +60,15 @@ class Chart(Protocol):
 
 def start_engine() -> None:
     """Start vl-convert's engine (half a second of CPU) ahead of the first picture; thread-safe."""
+    import vl_convert
+
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"}, allowed_base_urls=[])
 
 
 def draw(chart: Chart, datasets: Mapping[str, Rows], *, label: str) -> str:
     """Return the chart with ``datasets`` (by the names of its NamedData) as SVG, with ``label`` as text alternative."""
+    import vl_convert
+
     specification = {**chart.to_dict(validate=False), "config": CONFIG, "datasets": datasets}
     svg = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     return _for_a_page(svg, label)

@@ -7,6 +7,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from rocketdiff.core.answers.evidence import TraceCounts
+from rocketdiff.core.extras import CHARTS
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.charts import palette
@@ -124,7 +125,8 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
 
 def _environment(document: Document) -> Environment:
     environment, cards = page_environment(), page.cards_of(document)
-    environment.globals.update(figure_heads=FIGURE_HEADS, figure_note=FIGURE_NOTE)
+    missing_charts = CHARTS.missing() if document.plots.shares or document.plots.failover else None
+    environment.globals.update(figure_heads=FIGURE_HEADS, figure_note=FIGURE_NOTE, missing_charts=missing_charts)
     environment.filters.update(
         card=lambda divergence, result: cards.get(
             (

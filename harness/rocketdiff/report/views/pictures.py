@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.core.answers.plots import FailoverCurve, FailoverEndings, Overview, Plots, SwimLanes
+from rocketdiff.core.extras import CHARTS
 from rocketdiff.report.consuming.lag import draw_lag
 from rocketdiff.report.consuming.ownership import draw_ownership
 from rocketdiff.report.sending.ambiguity import draw_ambiguity
@@ -53,7 +54,7 @@ class CasePictures:
 
 @dataclass(frozen=True, slots=True)
 class CurvesPicture:
-    """Failover curves of one sample, with a title and a summary in words."""
+    """Failover curves of one sample, with a title and a summary in words; svg is empty without the packages that draw it."""
 
     title: str
     text: str
@@ -97,6 +98,7 @@ def _draw_case(case: str, plots: Plots, subjects: dict[str, str]) -> CasePicture
     shares = [share for share in shares if share.run == shares[0].run]
     curves = [curve for curve in curves if curve.run == curves[0].run]
     timelines = [timeline for timeline in plots.groups if timeline.case == case]
+    has_charts = CHARTS.missing() is None
     return CasePictures(
         lags=tuple(draw_lag(timeline, subjects) for timeline in timelines if timeline.lags),
         ownerships=tuple(draw_ownership(timeline, subjects) for timeline in timelines if timeline.bars),
@@ -104,8 +106,8 @@ def _draw_case(case: str, plots: Plots, subjects: dict[str, str]) -> CasePicture
         lanes=tuple(
             picture for run in dict.fromkeys(item.run for item in lanes) for picture in _windows(run, lanes, subjects)
         ),
-        shares=draw_shares(shares) if shares else "",
-        ambiguity=draw_ambiguity(curves) if curves else "",
+        shares=draw_shares(shares) if shares and has_charts else "",
+        ambiguity=draw_ambiguity(curves) if curves and has_charts else "",
     )
 
 
@@ -127,7 +129,8 @@ def _title(sends: Iterable[tuple[str, int]], lanes: SwimLanes, subjects: dict[st
 
 
 def draw_pools(plots: Plots, subjects: dict[str, str]) -> tuple[PoolPicture, ...]:
-    """Return the pictures of each pool of episodes."""
+    """Return the pictures of each pool of episodes; in words alone without the packages that draw charts."""
+    has_charts = CHARTS.missing() is None
     pools: dict[str, dict[str, list[FailoverCurve]]] = {}
     for curve in plots.failover:
         pools.setdefault(curve.pool, {}).setdefault(curve.sample, []).append(curve)
@@ -137,7 +140,9 @@ def draw_pools(plots: Plots, subjects: dict[str, str]) -> tuple[PoolPicture, ...
             name,
             tuple(
                 CurvesPicture(
-                    _curves_title(curves, met.get(name)), _in_words(curves, subjects), draw_failover(curves, subjects)
+                    _curves_title(curves, met.get(name)),
+                    _in_words(curves, subjects),
+                    draw_failover(curves, subjects) if has_charts else "",
                 )
                 for curves in samples.values()
             ),
