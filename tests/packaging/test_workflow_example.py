@@ -77,14 +77,15 @@ def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Pa
     (line,) = (line for line in script.splitlines() if line.strip().startswith("rocketdiff changelog"))
     command = get_command(app).commands["changelog"]  # type: ignore[attr-defined]  # a group, as it has several commands
     known = {name for parameter in command.params for name in parameter.opts}
-    assert {word for word in shlex.split(line.partition(">")[0]) if word.startswith("-")} <= known
+    assert {word for word in shlex.split(line.partition("&&")[0]) if word.startswith("-")} <= known
     built = tmp_path / "client" / "target"
     built.mkdir(parents=True)
     for name in ("rocketmq-client-5.3.4-SNAPSHOT.jar", "rocketmq-client-5.3.4-SNAPSHOT-sources.jar"):
         (built / name).touch()
     assert carried_out(script, tmp_path, 1, BASE="5.3.3", MODULE="client") == 1
-    reported = (tmp_path / "summary").read_text().splitlines()
-    assert reported[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"
+    jar = "client/target/rocketmq-client-5.3.4-SNAPSHOT.jar"
+    called = (tmp_path / "called").read_text()
+    assert called == f"changelog 5.3.3 {jar}@5.3.3 --exit-code --markdown changes.md\n"
 
 
 NIGHTLY = yaml.safe_load((EXAMPLES / "nightly-workflow.yml").read_text())["jobs"]["nightly"]["steps"]
@@ -134,7 +135,7 @@ def test_the_night_ends_as_the_record_answers(tmp_path: Path, code: int) -> None
 
 def carried_out(script: str, folder: Path, code: int, **more: str) -> int:
     """Run in a runner's shell; the command prints its arguments and exits with this code."""
-    (folder / "rocketdiff").write_text(f'#!/bin/sh\necho "$@"; exit {code}\n')
+    (folder / "rocketdiff").write_text(f'#!/bin/sh\necho "$@" | tee called; exit {code}\n')
     (folder / "rocketdiff").chmod(0o755)
     environment = {
         "PATH": f"{folder}:/usr/bin:/bin",

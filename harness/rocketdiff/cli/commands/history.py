@@ -53,27 +53,33 @@ def changelog(
     role: RoleOption = "both",
     fresh: FreshOption = False,
     as_json: JsonOption = False,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Write it as Markdown here, for an issue or a comment, instead of to the terminal."),
+    ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if anything changes, for CI and git bisect run.")
     ] = False,
 ) -> None:
     """What changes between two releases or builds of the Java client, found by executing every release between them."""
     from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
+    from rocketdiff.lab.history.changelog_markdown import changelog_markdown
     from rocketdiff.lab.history.lineage import Way
-    from rocketdiff.lab.use_cases import changes_between
+    from rocketdiff.lab.use_cases import changes_between, require_writable, write_page
     from rocketdiff.simulation.script.depths import depths_named
 
-    depths = depths_named(depth, role)
-    if same := _same_build(before, after):
-        empty = changelog_data(Way(()), ())
-        _print({"from": same, "to": same, "depth": depth, "role": role, **empty} if as_json else (_no_change(same),))
-        return
+    if markdown:
+        require_writable(markdown)
+    depths, same = depths_named(depth, role), _same_build(before, after)
     before, after = release_of(before), release_of(after)
-    way, found = changes_between(before, after, depths, fresh=fresh)
+    way, found = (Way(()), ()) if same else changes_between(before, after, depths, fresh=fresh)
     if as_json:
         _print({"from": before, "to": after, "depth": depth, "role": role, **changelog_data(way, found)})
-    else:
-        _print(changelog_lines(way, found))
+    if markdown:
+        lines = (_no_change(same),) if same else changelog_markdown(way, found)
+        write_page(markdown, "".join(f"{line}\n" for line in lines))
+    if not as_json and not markdown:
+        _print((_no_change(same),) if same else changelog_lines(way, found))
     if exit_code and any(edge.changes or edge.random or edge.known for edge in found):
         raise typer.Exit(int(ExitCode.DIVERGES))
 

@@ -217,7 +217,8 @@ def roles_of(corpus: Corpus) -> tuple[ClientRole, ...]:
     return tuple(dict.fromkeys(role_with(depth_of(script.script)) for script in corpus.scripts))
 
 
-def _gravest_first(changes: Sequence[BehaviourChange]) -> list[BehaviourChange]:
+def gravest_first(changes: Sequence[BehaviourChange]) -> list[BehaviourChange]:
+    """Return the changes by their cost to the owner of a client."""
     return sorted(changes, key=lambda change: change.concern)
 
 
@@ -230,7 +231,7 @@ def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
         if step.changes or step.known:
             yield f"{step.edge} (side line; not on the way)" if step.edge.side else str(step.edge)
             yield from (f"  no script can show: {sentence}" for sentence in step.known)
-            for change in _gravest_first(step.changes):
+            for change in gravest_first(step.changes):
                 yield from _change_lines(change)
             if step.random:
                 yield f"  {random_words(step.random)}"
@@ -247,7 +248,7 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
         "edges": [
             _edge_data(step.edge)
             | {
-                "changes": [change_data(change) for change in _gravest_first(step.changes)],
+                "changes": [change_data(change) for change in gravest_first(step.changes)],
                 "random_scripts": step.random,
             }
             | {"known": list(step.known)}
@@ -301,11 +302,11 @@ def _change_lines(change: BehaviourChange) -> Iterator[str]:
     yield f"  {change.behaviour} ({change.depth}{rows})"
     if change.outcome and change.outcome.words not in change.sentence:
         yield f"    outcome: {change.outcome.words}"
+    if change.ends:
+        yield f"    a send: {change.ends}"
     yield f"    {change.sentence}"
     if change.known:
         yield f"    {change.known}"
-    if change.ends:
-        yield f"    a send: {change.ends}"
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
