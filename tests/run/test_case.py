@@ -181,6 +181,22 @@ def test_a_drain_beside_idle_clients_is_repeated_after_their_end(
     assert asked == [((DRAIN_MEANWHILE_S,), None), ((), QUIET)]
 
 
+@pytest.mark.parametrize("is_leaving_work", [False, True])
+def test_members_rest_beside_the_beginning_of_the_next_case(
+    is_leaving_work: bool, ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where their leaving is compared."""
+    rested: list[str] = []
+    monkeypatch.setattr(SendingRun, "is_leaving_work", is_leaving_work)
+    monkeypatch.setattr(SendingRun, "drain_meanwhile", lambda _: rested.append("rested"))
+    with ExitStack() as stack:
+        ended_run.begin(stack)
+        ended_run.work()
+        assert bool(rested) is is_leaving_work
+        ended_run.end()
+    assert rested == ["rested"]
+
+
 def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_later(
     ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ class ToyScenario(Scenario):
 class ToyRun:
     """Its part of a case."""
 
+    is_leaving_work = False
     members: tuple[Member, ...] = ()
 
     def __init__(self, run: CaseRun) -> None:

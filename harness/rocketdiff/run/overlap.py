@@ -1,4 +1,4 @@
-"""Cases of a run whose ends and beginnings overlap: while one is read back and sealed, the next one starts its programs."""
+"""Cases of a run whose ends and beginnings overlap: while one is at rest, read back and sealed, the next one starts its programs."""
 
 import threading
 import time

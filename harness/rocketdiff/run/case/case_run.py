@@ -77,6 +77,7 @@ class CaseRun:
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
     resources: ResourceWatch = field(init=False)
+    _samples: ExitStack = field(init=False)
     ends: dict[str, int | float] = field(default_factory=dict)
 
     def begin(self, stack: ExitStack) -> None:
@@ -99,19 +100,24 @@ class CaseRun:
     def work(self) -> None:
         """Let the members go together, inject the faults, wait, heal; nothing else may run on the machine."""
         emit(self.listeners, ArmsReady(self.directory.number))
+        self._samples = self.stack.enter_context(ExitStack())
         with ExitStack() as watches:
             self._work(watches)
+            if self.role.is_leaving_work:
+                self._rest()
 
     def end(self) -> None:
-        """End the members."""
+        """Sample the members at rest, if they have not been, and end them."""
+        if not self.role.is_leaving_work:
+            self._rest()
         if self.directory.number == 1:
             self.ends = watch_ends({member: self.programs[member] for member in self.clients})
 
     def _work(self, watches: ExitStack) -> None:
         pids = {member: subject.pid for member, subject in self.programs.items()}
         self.stalls = watches.enter_context(StallWatch(pids, self.role.is_stop_wanted))
-        self.connections = watches.enter_context(self._connection_watch())
-        self.resources = watches.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
+        self.connections = self._samples.enter_context(self._connection_watch())
+        self.resources = self._samples.enter_context(ResourceWatch({member: pids[member] for member in self.clients}))
         self._go(watches)
         faults = with_relays(self.relays.all, self.relays.security)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
@@ -123,9 +129,12 @@ class CaseRun:
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
         self.role.catch_up()
+
+    def _rest(self) -> None:
         self.connections.rest()
         self.resources.rest()
         self.role.drain_meanwhile()
+        self._samples.close()
 
     @property
     def clients(self) -> tuple[Member, ...]:

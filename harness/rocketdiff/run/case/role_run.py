@@ -21,6 +21,9 @@ class RoleRun(Protocol):
     members: tuple[Member, ...]
     """Every program of the case, in the order in which they are started."""
 
+    is_leaving_work: bool
+    """True if what the members do after ``catch_up`` is compared, so that nothing else may run on the machine until they have left."""
+
     def create_topics(self) -> None:
         """Create what the members need on the servers. Raises ClusterError."""
 

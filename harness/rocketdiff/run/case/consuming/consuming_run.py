@@ -68,6 +68,8 @@ _LOOK_S = 0.1
 class ConsumingRun:
     """The consumer's part of a case; see ``RoleRun``."""
 
+    is_leaving_work = True
+
     def __init__(self, run: CaseRun) -> None:
         assert run.case.scenario.group is not None, "a scenario about consumers has a group"
         self._run = run

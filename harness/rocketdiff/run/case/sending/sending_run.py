@@ -41,6 +41,8 @@ DRAIN_MEANWHILE_S = 1.0
 class SendingRun:
     """The producer's part of a case; see ``RoleRun``."""
 
+    is_leaving_work = False
+
     members: tuple[Member, ...] = (BASELINE, CANDIDATE)
 
     def __init__(self, run: CaseRun) -> None:
