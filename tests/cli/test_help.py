@@ -97,3 +97,12 @@ def test_no_words_at_all_print_the_help(capsys: pytest.CaptureFixture[str]) -> N
     """Without arguments the help is printed, but it is wrong usage: a script that lost them must not pass."""
     assert guarded([]) == ExitCode.USAGE
     assert "compare" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["record"]], ids=["rocketdiff", "record"])
+def test_a_missing_command_is_no_pass(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a command the help is shown, and the exit code is that of wrong usage: 0 means that clients conform."""
+    assert guarded(words) == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert "Usage: " in shown.out
+    assert shown.err == "rocketdiff: expected a command; saw none\n"

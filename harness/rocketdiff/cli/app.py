@@ -278,7 +278,8 @@ def guarded(arguments: list[str] | None, interruption: Interruption | None = Non
         errors.print(INTERRUPTED_MESSAGE)
         return INTERRUPTED
     except TyperException as error:
-        if not error.format_message():  # no arguments at all: the help has been printed
+        if not error.format_message():  # the help has been printed; 0 would let a gate pass whose command got lost
+            errors.print("[bold red]rocketdiff:[/] expected a command; saw none")
             return ExitCode.USAGE
         errors.print(f"[bold red]rocketdiff:[/] {escape(printable(error.format_message()))}; see rocketdiff --help")
         return ExitCode.USAGE
