@@ -21,7 +21,7 @@ SIGNS = {
 STANDINGS = {
     CellState.DIFFERS: "with a difference that no ledger knows",
     CellState.KNOWN: "with known differences only",
-    CellState.OPEN: "without a difference but with open questions",
+    CellState.OPEN: "without a difference but with open checks",
     CellState.SAME: "as the baseline",
     CellState.NOT_MEASURED: "",
 }
@@ -65,12 +65,16 @@ def _group(document: MatrixDocument, members: tuple[int, ...]) -> ColumnGroup:
 
 def effects_undeclared(document: MatrixDocument) -> str:
     """Return which clients show which effect that no ledger declares, most serious first; a sentence if none does."""
-    shown: dict[Effect, list[str]] = {}
+    shown: dict[Effect, dict[str, list[str]]] = {}
     for group in groups_of(document):
         undeclared = {effect_of(item.signature) for item in group.column.differences if not item.is_known}
         for effect in undeclared:
-            shown.setdefault(effect, []).append(group.heading)
-    lines = [f"{effect} at {', '.join(shown[effect])}" for effect in Effect if effect in shown]
+            shown.setdefault(effect, {}).setdefault(group.client, []).extend(group.releases)
+    lines = [
+        f"{effect} at {'; '.join(' '.join((client, ', '.join(releases))).strip() for client, releases in shown[effect].items())}"
+        for effect in Effect
+        if effect in shown
+    ]
     return f"Undeclared: {' · '.join(lines)}" if lines else "No client shows a difference that no ledger declares."
 
 
