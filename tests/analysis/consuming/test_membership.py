@@ -101,6 +101,11 @@ UNSETTLED = {
     "on one that stalls for long": (nothing, {"stall_ms": 9_000}, [(-3_000, 3_699)]),
     "with locks": (nothing, {"is_orderly": True}, [(-3_000, 5_199)]),
     "a leave": (leaves(40_000), {}, [JOINED, (40_000, 44_020)]),
+    "a leave long before a pause": (
+        leaves(40_000),
+        fault(from_ms=60_000),
+        [JOINED, (40_000, 44_020), (60_000, 62_001 + 1_500 + 5_000)],
+    ),
     "a leave without an end": (leaves(40_000, leave_end_ns=None), {}, [JOINED, (40_000, 44_000)]),
     "a kill": (is_killed(40_000), {}, [JOINED, (40_000, 44_000)]),
     "a kill with locks": (is_killed(40_000), {"is_orderly": True}, [(-3_000, 5_199), (40_000, 108_500)]),
@@ -110,6 +115,16 @@ UNSETTLED = {
     "without lists of it": (second(), {}, [JOINED, (8_000, 18_100)]),
     "a list of another": (lists_another(5_000, 9_000), {}, [(-3_000, 12_000)]),
     "a list of another for longer than a heartbeat": (lists_another(5_000, 40_000), {}, [(-3_000, 32_100 + 3_000)]),
+    "a list of another beside a long pause": (
+        lists_another(50_000, 170_000),
+        fault(for_ms=20_000),
+        [(-3_000, 28_001 + 135_000 + 21_500 + 5_000)],
+    ),
+    "a list of another beside a long kill": (
+        lists_another(50_000, 170_000),
+        fault(for_ms=20_000, is_kill=True),
+        [(-3_000, 28_001 + 35_000 + 21_500 + 5_000)],
+    ),
     "a short pause of a broker": (nothing, fault(), [JOINED, (8_000, 10_001 + 1_500 + 5_000)]),
     "a pause of a broker": (nothing, fault(for_ms=3_000), [JOINED, (8_000, 11_001 + 34_500 + 5_000)]),
     "with locks beside it": (
@@ -147,6 +162,35 @@ UNSETTLED = {
 def test_owners_are_open(change: Change, story: dict[str, Any], expected: list[Span]) -> None:
     """From a change, a fault or a list to the longest time that the rules allow, in ms."""
     assert in_ms(membership(change, **story)[0].unsettled) == expected
+
+
+@pytest.mark.parametrize(
+    ("last_ms", "after_ms", "ids", "is_asleep"),
+    [
+        pytest.param(8_050, 28_050, (0,), True, id="a round without the change"),
+        pytest.param(8_050, 28_050, (0, 1), False, id="a round with it"),
+        pytest.param(9_100, 29_100, (0,), True, id="a second after it"),
+        pytest.param(9_101, 29_101, (0,), False, id="later"),
+        pytest.param(7_999, 27_999, (0,), False, id="before it"),
+        pytest.param(8_050, 27_050, (0,), True, id="a second early"),
+        pytest.param(8_050, 27_049, (0,), False, id="sooner"),
+        pytest.param(8_050, 33_050, (0,), True, id="five seconds late"),
+        pytest.param(8_050, 33_051, (0,), False, id="longer"),
+    ],
+)
+def test_a_member_sleeps_through_a_change(
+    last_ms: float, after_ms: float, ids: tuple[int, ...], is_asleep: bool
+) -> None:
+    """Another one joins at 8 s: from that on until a busy machine has made the next round in turn; else for three seconds."""
+
+    def change(group: Group) -> None:
+        second(8_200, leave_start_ns=ns(60_000), leave_end_ns=ns(60_100))(group)
+        group.allocations.clear()
+        group.divide(last_ms, "a", "b", among=ids)
+        group.divide(after_ms, "a", among=(0, 1))
+
+    first, *_ = in_ms(membership(change)[0].unsettled)
+    assert first == (-3_000, after_ms + 1_500 if is_asleep else 11_200)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from rocketdiff.analysis.consuming.story import CaseStory, Held, story_of
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
+from rocketdiff.core.units import NS_PER_S
 from tests.analysis.consuming.group_story import BROKERS, Group, Story, fault_row, ns
 from tests.analysis.synthetic import MS
 
@@ -206,3 +208,90 @@ def test_a_copy_waits_in_its_own_queue() -> None:
     stored_ms = case.trace.entry.clock.wall_ms + 30_000  # type: ignore[union-attr]  # a story has one
     late = [waiting.too_long_ns(Held(of, 90, 101, stored_ms, body_ok=True)) for of in (queue, other)]
     assert late == [30_000 * MS, 30_000 * MS]
+
+
+def life_to_the_end(group: Group) -> None:
+    times = {"join_start_ns": ns(-90_000), "join_end_ns": ns(-90_000), "leave_start_ns": None, "leave_end_ns": None}
+    group.members[0] |= times
+
+
+def joins(at_ms: float) -> Change:
+    life = {"member": 1, "client_id": "m1", "join_start_ns": ns(at_ms), "join_end_ns": ns(at_ms)}
+    return lambda group: group.members.append(group.members[0] | life)
+
+
+def takes(broker: str) -> Change:
+    """Its queue of a broker is taken while the fault lasts."""
+
+    def change(group: Group) -> None:
+        group.own(7_000, *("bAB" if broker == "a" else "aAB"))
+        group.own(9_500, *"abAB")
+
+    return change
+
+
+def wire(kind: FaultKind, of: RequestKind, delay_ms: float = 0.0) -> dict[str, Any]:
+    row = fault_row("broker-b", 8_000, 2_000, kind=kind)
+    return {"faults": [row], "hits": {"0": WireHit(of, Frames.REQUESTS, delay_ms)}}
+
+
+def server(**other: Any) -> dict[str, Any]:
+    return {"faults": [fault_row("broker-b", 8_000, 2_000, **other)]}
+
+
+TAKEN_S = 34.5 + 1.5 + 5
+"""A round beside a broker that was down, a first pull, and the broker's look."""
+
+
+@pytest.mark.parametrize(
+    ("change", "story", "after_s"),
+    [
+        pytest.param(nothing, server(), 5, id="a pause"),
+        pytest.param(nothing, server(is_kill=True), 2 + 5, id="a kill"),
+        pytest.param(takes("b"), server(), TAKEN_S, id="a queue is taken meanwhile"),
+        pytest.param(takes("a"), server(), 5, id="a queue of another broker"),
+        pytest.param(joins(4_999), server(), 5, id="a member joined before"),
+        pytest.param(joins(5_000), server(), TAKEN_S, id="it may just have taken a queue"),
+        pytest.param(joins(15_001), server(), TAKEN_S, id="a member joins in time"),
+        pytest.param(joins(15_002), server(), 5, id="it joins later"),
+        pytest.param(nothing, wire(FaultKind.WIRE_SWALLOW, RequestKind.PULL), 31 + 1 + 5, id="lost pulls"),
+        pytest.param(nothing, wire(FaultKind.WIRE_DELAY, RequestKind.PULL, 500), 0.5 + 5, id="late pulls"),
+        pytest.param(joins(8_000), wire(FaultKind.WIRE_DELAY, RequestKind.PULL, 500), 0.5 + TAKEN_S, id="a member joins beside them"),
+        pytest.param(nothing, wire(FaultKind.WIRE_RESET, RequestKind.PULL), 2 + 5, id="closed connections"),
+        pytest.param(joins(-90_000), wire(FaultKind.WIRE_RESET, RequestKind.PULL), 2 + TAKEN_S, id="closed connections of two"),
+        pytest.param(nothing, wire(FaultKind.WIRE_SWALLOW, RequestKind.HEARTBEAT), 3 + 2 + 5, id="lost heartbeats"),
+        pytest.param(joins(-90_000), wire(FaultKind.WIRE_SWALLOW, RequestKind.HEARTBEAT), 3 + 2 + TAKEN_S, id="lost ones of two"),
+        pytest.param(nothing, wire(FaultKind.WIRE_SWALLOW, RequestKind.LOCK), 1 + 2 + 21 + 5, id="lost locks"),
+    ],
+)  # fmt: skip
+def test_the_work_goes_on_after_a_fault(change: Change, story: dict[str, Any], after_s: float) -> None:
+    """From its heal, for a member that kept its queue, or for one that takes it; locks are asked for as if in order."""
+    made = Story(**story)
+    life_to_the_end(made.candidate)
+    change(made.candidate)
+    case = story_of(made.trace())
+    assert Waiting(case, case.groups[Arm.CANDIDATE]).after(case.trace.faults[0]) == after_s * NS_PER_S
+
+
+@pytest.mark.parametrize(
+    ("story", "until_ms"),
+    [
+        pytest.param(
+            wire(FaultKind.WIRE_SWALLOW, RequestKind.HEARTBEAT), 10_001 + 3_000 + 2_000, id="its member's heartbeats"
+        ),
+        pytest.param(wire(FaultKind.WIRE_DELAY, RequestKind.PULL, 900), 10_001 + 900, id="its member's pulls"),
+    ],
+)
+def test_a_message_waits_beside_a_fault_on_the_wire(story: dict[str, Any], until_ms: float) -> None:
+    """And ten seconds more."""
+    latest_ms = until_ms + AFTER_MS
+    assert waited_ms(case_of(nothing, latest_ms, **story, duration_ms=14_000)) is None
+    assert waited_ms(case_of(nothing, latest_ms + 0.001, **story, duration_ms=14_000)) is not None
+
+
+def test_a_message_without_an_owner_waits_beside_a_fault_on_the_wire() -> None:
+    """A lost heartbeat, a closed connection, a round and a first pull."""
+    story = wire(FaultKind.WIRE_SWALLOW, RequestKind.HEARTBEAT) | {"duration_ms": 14_000}
+    latest_ms = 10_001 + 3_000 + 2_000 + 34_500 + 1_500 + AFTER_MS
+    assert waited_ms(case_of(gives_it_up(9_000), latest_ms, **story)) is None
+    assert waited_ms(case_of(gives_it_up(9_000), latest_ms + 0.001, **story)) is not None

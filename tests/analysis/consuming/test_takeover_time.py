@@ -1,0 +1,116 @@
+"""How long queues that change their owner stand still, by spells of changes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.facts import OutageValue
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.answers.evidence import Ending
+from rocketdiff.core.arm import Arm
+from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, ns
+from tests.analysis.synthetic import MS
+
+Change = Callable[[Group], None]
+
+EQUAL_MS = 1_500 + 1_500 + 500
+"""A notified round, a first pull, and a burst of work."""
+
+
+def values(story: Story) -> list[tuple[int, float, int, str]]:
+    """Episode, value in ms, queues that have begun, and how it ended, of the candidate."""
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"takeover-time"}))
+    found = [fact for fact in facts if isinstance(fact, OutageValue) and fact.arm == Arm.CANDIDATE]
+    return [(each.episode, each.value_ns / MS, each.n, each.ended) for each in found]
+
+
+def case(*changes: Change, **story: Any) -> Story:
+    made = Story(checks=("takeover-time",), **story)
+    for change in changes:
+        change(made.candidate)
+    return made
+
+
+def joins(at_ms: float, begun_ms: float | None, member: int = 1, **life: Any) -> Change:
+    """A member joins, which has to take broker-b's queue, and delivers the first of its messages."""
+
+    def change(group: Group) -> None:
+        times = {"join_start_ns": ns(at_ms), "join_end_ns": ns(at_ms + 100)}
+        group.members.append(group.members[0] | {"member": member, "client_id": f"m{member}"} | times | life)
+        for send in range(101, 200, 2):
+            group.drop(send)
+        if begun_ms is not None:
+            group.deliver(101, begun_ms, member=member)
+
+    return change
+
+
+def leaves(at_ms: float, member: int = 1, **life: Any) -> Change:
+    def change(group: Group) -> None:
+        group.members[member] |= {"leave_start_ns": ns(at_ms), "leave_end_ns": ns(at_ms + 20)} | life
+
+    return change
+
+
+def also(at_ms: float, send: int, member: int = 0) -> Change:
+    return lambda group: group.deliver(send, at_ms, member=member)
+
+
+BEGUN, OPEN = Ending.FAILOVER, Ending.OPEN
+
+
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        pytest.param(case(), [], id="no change"),
+        pytest.param(case(joins(10_050, 12_000)), [(0, EQUAL_MS, 1, BEGUN)], id="soon"),
+        pytest.param(case(joins(10_050, 12_000), stall_ms=600), [(0, EQUAL_MS + 700, 1, BEGUN)], id="soon on a machine that stalls"),
+        pytest.param(case(joins(10_050, 10_050 + EQUAL_MS + 1)), [(0, EQUAL_MS + 1, 1, BEGUN)], id="later"),
+        pytest.param(case(joins(10_050, None)), [(0, LEAVE_MS - 10_050, 0, OPEN)], id="not at all"),
+        pytest.param(case(joins(10_050, 12_000), is_orderly=True), [(0, EQUAL_MS + 1_500, 1, BEGUN)], id="with locks"),
+        pytest.param(
+            case(joins(10_050, 16_000), leaves(18_000, killed_ns=ns(18_000)), is_orderly=True, duration_ms=15_000),
+            [(0, EQUAL_MS + 61_000, 1, BEGUN)],
+            id="with locks of a member that is killed",
+        ),
+        pytest.param(case(joins(0, 12_000)), [], id="as the feed begins"),
+        pytest.param(case(joins(0.001, 12_000)), [(0, 11_999.999, 1, BEGUN)], id="in the feed"),
+        pytest.param(case(joins(10_050, 12_000), duration_ms=10_050), [], id="as it ends"),
+        pytest.param(case(joins(10_050, 12_000, client_id=None)), [], id="an unknown id"),
+        pytest.param(case(joins(10_050, 12_000), pauses=((13_100, 9),)), [], id="beside a fault"),
+        pytest.param(case(joins(10_050, 14_000), also(15_000, 103, 1), pauses=((15_051, 9),)), [(0, 3_950, 1, BEGUN)], id="before a fault"),
+        pytest.param(
+            case(joins(10_050, 12_000), leaves(14_000), also(19_000, 103)),
+            [(0, EQUAL_MS, 1, BEGUN), (1, 5_000, 1, BEGUN)],
+            id="comes and goes",
+        ),
+        pytest.param(
+            case(joins(10_050, 14_000), leaves(14_000), also(19_000, 103)),
+            [(0, 3_950, 0, OPEN), (1, 5_000, 1, BEGUN)],
+            id="begins as it goes",
+        ),
+        pytest.param(case(joins(10_050, None), leaves(13_050), also(19_000, 103)), [], id="comes and goes together"),
+        pytest.param(
+            case(joins(10_050, None), leaves(13_051), also(19_000, 103)),
+            [(0, EQUAL_MS, 0, OPEN), (1, 5_949, 1, BEGUN)],
+            id="three seconds apart",
+        ),
+        pytest.param(
+            case(joins(10_050, 16_000), joins(12_000, None, member=2)), [(0, LEAVE_MS - 10_050, 0, OPEN)], id="two together"
+        ),
+    ],
+)  # fmt: skip
+def test_queues_that_change_their_owner(story: Story, expected: list[tuple[int, float, int, str]]) -> None:
+    """From the first change to the last queue's first message at its new owner; what is allowed counts as equal."""
+    assert values(story) == expected
+
+
+def test_another_life_of_the_owner_does_not_count() -> None:
+    """The owner is one incarnation of a member."""
+
+    def change(group: Group) -> None:
+        joins(10_050, 15_000)(group)
+        group.calls[-1]["incarnation"] = 2
+
+    assert values(case(change)) == [(0, LEAVE_MS - 10_050, 0, OPEN)]
