@@ -36,9 +36,6 @@ def round_(at_ms: float = 8_000, *queues: str, **row: Any) -> Change:
     return lambda group: group.divide(at_ms, *(queues or "ab"), **row)
 
 
-NAME_SERVER = {"kind": FaultKind.PAUSE_NAME_SERVER}
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -86,11 +83,23 @@ def test_a_share_is_described() -> None:
         pytest.param(
             99_000, fault_row("broker-b", 9_000, 1, is_kill=True) | {"healed_ns": None}, True, id="not restarted"
         ),
-        pytest.param(9_000, fault_row("name-server-1", 9_000, 1_000, **NAME_SERVER), True, id="a name server"),
-        pytest.param(95_001, fault_row("name-server-1", 9_000, 1_000, **NAME_SERVER), True, id="until it registers"),
-        pytest.param(95_002, fault_row("name-server-1", 9_000, 1_000, **NAME_SERVER), False, id="registered"),
         pytest.param(
-            99_000, fault_row("name-server-1", 9_000, 1, **NAME_SERVER) | {"healed_ns": None}, True, id="for ever"
+            9_000, fault_row("name-server-1", 9_000, 1_000, kind=FaultKind.PAUSE_NAME_SERVER), True, id="a name server"
+        ),
+        pytest.param(
+            95_001,
+            fault_row("name-server-1", 9_000, 1_000, kind=FaultKind.PAUSE_NAME_SERVER),
+            True,
+            id="until it registers",
+        ),
+        pytest.param(
+            95_002, fault_row("name-server-1", 9_000, 1_000, kind=FaultKind.PAUSE_NAME_SERVER), False, id="registered"
+        ),
+        pytest.param(
+            99_000,
+            fault_row("name-server-1", 9_000, 1, kind=FaultKind.PAUSE_NAME_SERVER) | {"healed_ns": None},
+            True,
+            id="for ever",
         ),
     ],
 )

@@ -104,7 +104,7 @@ UNSETTLED = {
     "a leave long before a pause": (
         leaves(40_000),
         fault(from_ms=60_000),
-        [JOINED, (40_000, 44_020), (60_000, 62_001 + 1_500 + 5_000)],
+        [JOINED, (40_000, 44_020), (60_000, 62_001 + 35_000 + 3_000)],
     ),
     "a leave without an end": (leaves(40_000, leave_end_ns=None), {}, [JOINED, (40_000, 44_000)]),
     "a kill": (is_killed(40_000), {}, [JOINED, (40_000, 44_000)]),
