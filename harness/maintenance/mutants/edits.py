@@ -9,6 +9,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
+
+TABLE = "table"
+"""Operator: an entry of a table of constants is dropped."""
 
 Enums = Mapping[str, tuple[str, ...]]
 """Members that may be swapped, by class name."""
@@ -65,6 +71,9 @@ def edits_of(node: ast.AST, number: int, enums: Enums) -> Iterator[Edit]:
     for field, position, child in _children(node):
         for operator, new in _replacements(child, enums):
             yield Edit(number, field, position, new, operator)
+        if field == "value" and _is_of_a_constant(node):
+            for table in _shorter(child):
+                yield Edit(number, field, position, table, TABLE)
 
 
 def applied(edit: Edit, tree: ast.Module) -> ast.AST:
@@ -124,8 +133,28 @@ def _constants(child: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(child.value, int):
         yield "constant", ast.Constant(child.value + 1)
         yield "constant", ast.Constant(child.value - 1)
+    elif isinstance(child.value, float):
+        yield "constant", ast.Constant(child.value * 2 if child.value else 1.0)
+        yield "constant", ast.Constant(child.value / 2 if child.value else -1.0)
     elif isinstance(child.value, str) and child.value and not _is_wording(child.value):
         yield "text", ast.Constant("mutated")
+
+
+def _shorter(value: ast.AST) -> Iterator[ast.expr]:
+    """Yield a tuple, list, set or mapping, or the call that is given it, without each of several entries."""
+    if isinstance(value, ast.Call) and len(value.args) == 1:
+        yield from (ast.Call(value.func, [table], value.keywords) for table in _shorter(value.args[0]))
+    elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) > 1:
+        yield from (type(value)(rest, ast.Load()) for rest in _without_each(value.elts))
+    elif isinstance(value, ast.Set) and len(value.elts) > 1:
+        yield from (ast.Set(rest) for rest in _without_each(value.elts))
+    elif isinstance(value, ast.Dict) and len(value.values) > 1:
+        pairs = zip(_without_each(value.keys), _without_each(value.values), strict=True)
+        yield from (ast.Dict(keys, values) for keys, values in pairs)
+
+
+def _without_each(entries: list[Entry]) -> Iterator[list[Entry]]:
+    return (entries[:place] + entries[place + 1 :] for place in range(len(entries)))
 
 
 def _booleans(child: ast.BoolOp) -> Iterator[tuple[str, ast.AST]]:
@@ -168,6 +197,12 @@ def _is_label(node: ast.AST) -> bool:
         return False
     text = node.value.value
     return isinstance(text, str) and text.replace("-", "_").upper() == node.targets[0].id and text == text.lower()
+
+
+def _is_of_a_constant(node: ast.AST) -> bool:
+    """True for an assignment of one name in capital letters."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return any(isinstance(target, ast.Name) and target.id.isupper() for target in targets)
 
 
 def _is_wording(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from maintenance.mutants.edits import Edit, Enums, applied, decisive_nodes, edits_of
+from maintenance.mutants.edits import TABLE, Edit, Enums, applied, decisive_nodes, edits_of
 from rocketdiff.core.resources import FOLDER_OF
 
 SHOWN = 120
@@ -64,9 +64,10 @@ def module_of(file: str) -> str:
 
 
 def all_mutants(modules: Sequence[str] = (), enumerated_in: Sequence[str] = (RULES,)) -> list[Mutant]:
-    """Return mutants in a fixed order; of the rules if no module is named."""
+    """Return mutants in a fixed order; of the rules if no module is named, whose tables keep their entries."""
     enums = _enumerations(enumerated_in)
-    return [mutant for module in modules or module_names() for mutant in mutants_of(module, enums)]
+    every = (mutant for module in modules or module_names() for mutant in mutants_of(module, enums))
+    return [mutant for mutant in every if modules or mutant.operator != TABLE]
 
 
 def mutants_of(module: str, enums: Enums) -> list[Mutant]:
