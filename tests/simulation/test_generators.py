@@ -73,6 +73,7 @@ def test_every_kind_of_step_occurs() -> None:
             "lock_holder",
             "poll",
             "seek",
+            "assign",
             "commit_polled",
             "pause_queue",
             "resume_queue",

@@ -7,7 +7,7 @@ from typing import cast
 
 from rocketmq_reference.api.sending import FrameSendCodec, HeardAttempts
 from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
-from rocketmq_reference.client.background import Background, Task
+from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.consuming.calling import CONSUME
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent, Listen, properties_of_resend
@@ -149,7 +149,7 @@ def begin_rounds(
     client.memory.consumers.append(memory)
     _serve_rounds(client, background, rebalancing)
     interval_ms = settings.persist_consumer_offset_interval_ms
-    background.tasks.append(Task(_FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all()))
+    background.repeat_for(memory, _FIRST_COMMIT_MS, interval_ms, lambda _own: committing.commit_all())
     return rebalancing
 
 

@@ -107,12 +107,12 @@ class PushConsumer:
             return
         self._has_left = True
         client = self.parts.client
-        client.host.post(self.parts.rebalancing.stop)
-        client.host.post(self.parts.pulling.stop)
         if self.parts.concurrent is not None:
             client.host.post(self.parts.concurrent.stop)
         if self.parts.in_order is not None and self._is_started:
             client.host.run(self.parts.in_order.stop())
         client.host.run(self.parts.committing.commit_all())
+        client.host.post(self.parts.rebalancing.stop)
+        client.host.post(self.parts.pulling.stop)
         client.shutdown(unregister_client=self._is_started)
         client.host.post(self.parts.memory.drop_all)

@@ -6,14 +6,15 @@ from functools import partial
 from typing import Any
 
 from rocketmq_reference.client.codec import ClientCodec
-from rocketmq_reference.client.effects import Body, Host, Job, Running, Signal, Wait, Worker
-from rocketmq_reference.client.memory import ClientMemory, Thread
+from rocketmq_reference.client.effects import Body, Host, Job, Lock, Running, Signal, Wait, Worker
+from rocketmq_reference.client.memory import ClientMemory, Member, Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
 from rocketmq_reference.remoting.errors import RemotingException
 from rocketmq_reference.rules.client.background import (
     FIRST_HEARTBEAT_MS,
     FIRST_ROUTE_POLL_MS,
+    LOCK_TIMEOUT_MS,
 )
 from rocketmq_reference.rules.client.remoting_rules import ScanTimes
 
@@ -72,7 +73,7 @@ class Background:
         self._remoting = remoting
         self._codec = codec
         self._rounds = rounds
-        self._beating = False
+        self._beating = Lock(host)
         self.on_greeted: Callable[[], None] | None = None
         self._is_stopped = False
         self._workers: dict[str, Worker] = {}
@@ -128,26 +129,41 @@ class Background:
         False if another thread is sending heartbeats, or no broker is known.
         """
         # A skipped round is not made up for: Java tries a lock.
-        if self._beating:
+        if not (yield from self._beating.acquire(self._host.now_ms)):
             return False
-        self._beating = True
         known, sent = self._routes.known, False
         try:
             for address in known.members() if self._memory.consumers else known.masters():
                 yield from self._heartbeat(address)
                 sent = True
         finally:
-            self._beating = False
+            self._beating.release()
         return sent
 
     def unregister_client(self) -> Body:
-        """Unregister the client's groups from every known broker and ignore failures (unregisterClient)."""
+        """Unregister the client's groups from every known broker and ignore failures; consumers do nothing more meanwhile (unregisterClient)."""
+        for consumer in list(self._memory.consumers):
+            self._memory.consumers.remove(consumer)
+            yield from self._unregister(self._codec.unregister_consumer(consumer.group))
         for group in self._memory.producer_groups:
+            yield from self._unregister(self._codec.unregister(group))
+
+    def _unregister(self, goodbye: Any) -> Body:
+        locks = self._memory.dialect.client.remoting.unregisters_between_heartbeats
+        if locks and not (yield from self._beating.acquire(self._host.now_ms + LOCK_TIMEOUT_MS)):
+            return
+        try:
             for address in self._routes.known.members():
-                yield from self._notify(address, self._codec.unregister(group))
-        for consumer in self._memory.consumers:
-            for address in self._routes.known.members():
-                yield from self._notify(address, self._codec.unregister_consumer(consumer.group))
+                yield from self._notify(address, goodbye)
+        finally:
+            if locks:
+                self._beating.release()
+
+    def repeat_for(self, consumer: Member, first_ms: int, period_ms: int, job: Job) -> None:
+        """Repeat a job, from the client's start on, until the consumer is unregistered."""
+        self.tasks.append(
+            Task(first_ms, period_ms, lambda own: job(own) if consumer in self._memory.consumers else None)
+        )
 
     def later(self, delay_ms: int, job: Job) -> None:
         """Do a job in the client's thread after a time, or when that is done with what it does then."""
@@ -181,12 +197,11 @@ class Background:
 
     def _greet(self, address: str) -> Body:
         """Send a heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""
-        if self._routes.known.is_known(address) and not self._beating:
-            self._beating = True
+        if self._routes.known.is_known(address) and (yield from self._beating.acquire(self._host.now_ms)):
             try:
                 is_answered = yield from self._heartbeat(address)
             finally:
-                self._beating = False
+                self._beating.release()
             if is_answered and self.on_greeted is not None:
                 self.on_greeted()
 

@@ -42,6 +42,7 @@ CLIENT_4_0_0 = Generation(
             go_away=GoAway.NOTHING,
             retry_takes_next_number=True,
             late_close=LateClose.SPARES,
+            unregisters_between_heartbeats=True,
         )
     ),
 )
@@ -68,9 +69,17 @@ CLIENT_4_7_0 = CLIENT_4_6_0.followed(
 """A repeated asynchronous request has its own number (#1781)."""
 
 CLIENT_4_9_1 = CLIENT_4_7_0.followed(
-    "4.9.1", "4.9.3", ClientRules(replace(CLIENT_4_7_0.rules.remoting, close_on_timeout=CloseOnTimeout.ALWAYS))
+    "4.9.1",
+    "4.9.3",
+    ClientRules(
+        replace(
+            CLIENT_4_7_0.rules.remoting,
+            close_on_timeout=CloseOnTimeout.ALWAYS,
+            unregisters_between_heartbeats=False,
+        )
+    ),
 )
-"""A timed-out request closes its connection (#2715), which fails the other requests pending on it."""
+"""A timed-out request closes its connection (#2715), which fails the other requests pending on it; groups leave without waiting."""
 
 CLIENT_4_9_4 = CLIENT_4_9_1.followed(
     "4.9.4", "4.9.8", ClientRules(replace(CLIENT_4_9_1.rules.remoting, names_compression=True))

@@ -19,15 +19,27 @@ LITE_PULL_4_0_0 = Generation(
     Releases("4.0.0-incubating", "4.6.0"),
     None,
     LitePullRules(
-        exists=False, names_stream=False, has_own_code=False, failed_end_delay_ms=1_000, seek_interrupts=False
+        exists=False,
+        names_stream=False,
+        has_own_code=False,
+        failed_end_delay_ms=1_000,
+        seek_interrupts=False,
+        stops_with_round=False,
+        ends_given_up_pulls=False,
     ),
 )
 """There is none, or that of 4.6.0, which cannot begin in a group without an offset."""
 
-LITE_PULL_4_6_1 = LITE_PULL_4_0_0.followed("4.6.1", "4.9.0", replace(LITE_PULL_4_0_0.rules, exists=True))
+LITE_PULL_4_6_1 = LITE_PULL_4_0_0.followed("4.6.1", "4.7.0", replace(LITE_PULL_4_0_0.rules, exists=True))
 """A queue whose end is unknown is pulled at −1, which fails."""
 
-LITE_PULL_4_9_1 = LITE_PULL_4_6_1.followed("4.9.1", "4.9.1", replace(LITE_PULL_4_6_1.rules, failed_end_delay_ms=3_000))
+LITE_PULL_4_7_1 = LITE_PULL_4_6_1.followed("4.7.1", "4.8.0", replace(LITE_PULL_4_6_1.rules, stops_with_round=True))
+"""A queue that was given up is pulled no more."""
+
+LITE_PULL_4_9_0 = LITE_PULL_4_7_1.followed("4.9.0", "4.9.0", replace(LITE_PULL_4_7_1.rules, ends_given_up_pulls=True))
+"""A queue that comes back loses nothing to a pull of before."""
+
+LITE_PULL_4_9_1 = LITE_PULL_4_9_0.followed("4.9.1", "4.9.1", replace(LITE_PULL_4_9_0.rules, failed_end_delay_ms=3_000))
 """Its offset is asked for again after three seconds."""
 
 LITE_PULL_4_9_2 = LITE_PULL_4_9_1.followed("4.9.2", "4.9.3", replace(LITE_PULL_4_9_1.rules, seek_interrupts=True))
@@ -39,13 +51,22 @@ LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed("4.9.4", "4.9.8", replace(LITE_PULL_4
 LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed("5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True))
 """Pulls have a request code of their own."""
 
-LITE_PULL = (LITE_PULL_4_0_0, LITE_PULL_4_6_1, LITE_PULL_4_9_1, LITE_PULL_4_9_2, LITE_PULL_4_9_4, LITE_PULL_5_0_0)
+LITE_PULL = (
+    LITE_PULL_4_0_0,
+    LITE_PULL_4_6_1,
+    LITE_PULL_4_7_1,
+    LITE_PULL_4_9_0,
+    LITE_PULL_4_9_1,
+    LITE_PULL_4_9_2,
+    LITE_PULL_4_9_4,
+    LITE_PULL_5_0_0,
+)
 """Every generation, oldest first; a parent comes before its children."""
 
 _BY_RELEASE = {release: each.rules for each in LITE_PULL for release in releases_of(each)}
 _IMITATED = frozenset(RELEASES[RELEASES.index("4.6.1") :])
 _BY_RELEASE |= {
-    "5.0.0-PREVIEW": LITE_PULL_4_6_1.rules,
+    "5.0.0-PREVIEW": LITE_PULL_4_9_0.rules,
     "5.0.0-ALPHA": LITE_PULL_4_9_2.rules,
 }
 

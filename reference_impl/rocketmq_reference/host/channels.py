@@ -43,6 +43,7 @@ PLAIN = RemotingRules(
     go_away=GoAway.NOTHING,
     retry_takes_next_number=False,
     late_close=LateClose.SPARES,
+    unregisters_between_heartbeats=False,
 )
 """Fail fast; a timeout has no side effects: late answers are dropped by their number."""
 

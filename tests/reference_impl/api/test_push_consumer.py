@@ -166,7 +166,7 @@ def test_heartbeats_name_the_group(group: Group) -> None:
     named = group.broker.requests_of(RequestCode.HEART_BEAT)[0].body.decode()
     for text in ('"groupName":"G"', '"consumeType":"CONSUME_PASSIVELY"', '"codeSet":[2112]', '"topic":"%RETRY%G"'):
         assert text in named
-    assert group.broker.requests_of(RequestCode.UNREGISTER_CLIENT)[-1].ext_fields["consumerGroup"] == "G"
+    assert group.broker.requests_of(RequestCode.UNREGISTER_CLIENT)[0].ext_fields["consumerGroup"] == "G"
 
 
 def test_refuses_what_it_cannot_do(group: Group) -> None:

@@ -218,6 +218,7 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
     "remoting.retry_takes_next_number": numbers,
     "remoting.late_async_fails_twice": connecting_for_long,
     "remoting.late_close": given_up_twice,
+    "remoting.unregisters_between_heartbeats": lambda dialect: dialect.client.remoting.unregisters_between_heartbeats,
     "remoting.go_away": lambda dialect: answered(dialect, GO_AWAY),
     "reserved_properties": lambda dialect: dialect.messages.reserved_properties.names,
     "refuses_blank_properties": lambda dialect: dialect.messages.refusal_of_property("shop", " "),

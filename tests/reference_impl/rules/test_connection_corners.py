@@ -12,6 +12,7 @@ from rocketmq_reference.rules.client.connection_steps import (
     Noted,
     Place,
     Request,
+    Wait,
     Write,
 )
 from rocketmq_reference.rules.client.connections import GO_AWAY
@@ -36,20 +37,13 @@ def test_a_request_that_only_connects_ends_at_once() -> None:
         assert wish.number == -1 and written(made, Kind.SYNC).number == 0
 
 
-def test_a_connection_given_up_before_it_came_about_is_noted() -> None:
-    """In 5.2.0 closing a connection that never opened is noted, because it has handlers from the start."""
-    made = client("5.2.0")
-    request, _ = made.invoke(Kind.SYNC, "a", 5_000, 0)
-    ended = Ended(request, REFUSED, Place.CALLER, direct=True)
-    assert made.go_on(request, 3_000) == (Noted(request.connection), ended)
-
-
-@pytest.mark.parametrize(("release", "anew"), [("5.3.0", True), ("5.3.1", False)])
-def test_who_comes_after_one_that_lost_its_patience(release: str, anew: bool) -> None:
-    """After another request's connect timeout, a request connects anew to 5.3.0; later it waits for the pending connect."""
+@pytest.mark.parametrize("release", ["4.2.0", "5.1.4", "5.2.0"])
+def test_a_request_that_loses_its_patience_leaves_the_connect_to_others(release: str) -> None:
+    """At the connect timeout a request ends alone; the next one waits for the same connect."""
     made = client(release)
-    made.go_on(made.invoke(Kind.SYNC, "a", 5_000, 0)[0], 3_000)
-    assert (Connect in kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1])) is anew
+    request, _ = made.invoke(Kind.SYNC, "a", 5_000, 0)
+    assert made.go_on(request, 3_000) == (Ended(request, REFUSED, Place.CALLER, direct=True),)
+    assert kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1]) == [Wait]
 
 
 def test_closing_a_replaced_connection_spares_its_successor() -> None:

@@ -21,6 +21,7 @@ BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
 INVISIBLE = {
     "remoting.name_server_scan": "connecting takes no time, so only the order within a millisecond can show it",
     "remoting.tries_every_name_server": "a script has one name server",
+    "remoting.unregisters_between_heartbeats": "no step of a producer ends it; consumer-slow-leave shows it of a consumer",
     "reads_broker_again": "no thread of a script is interrupted between the lookup of an address and the request",
 }
 """Fields that no script can show, with the reason."""

@@ -18,7 +18,7 @@ from rocketmq_reference.client.effects import Body, Host, Lock, Running, Signal,
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
-from rocketmq_reference.remoting.consuming import Pull
+from rocketmq_reference.remoting.consuming import EVERYTHING, Pull, Subscription
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
@@ -43,7 +43,7 @@ class Assigned:
     A queue that the member works on (MessageQueueState).
 
     pull_offset: None before the first answer; consume_offset: before the first poll. seek_offset: where the next pull goes on, None
-    for after the last. task: number of the task that pulls; earlier ones are cancelled.
+    for after the last. task: number of the task that pulls; earlier ones are cancelled. is_cancelled: it too.
     """
 
     of: TopicQueue
@@ -52,6 +52,7 @@ class Assigned:
     consume_offset: int | None = None
     seek_offset: int | None = None
     is_paused: bool = False
+    is_cancelled: bool = False
     task: int = 0
 
 
@@ -102,12 +103,29 @@ class LitePulling:
         """
         wanted = in_hash_order([TopicQueue(topic, queue) for queue in share], concurrent=False)
         for of in [of for of in self.assigned if of.topic == topic and of not in wanted]:
-            self.assigned.pop(of).queue.is_dropped = True
+            self._cancel(of)
         for of in wanted:
             if of not in self.assigned:
                 queue = self._memory.process.get(of) or ProcessQueue(self._host.now_ms, self._memory.rules)
                 self.assigned[of] = Assigned(of, queue)
                 self._later(self.assigned[of], 0, 0)
+
+    def assign(self, queues: Sequence[TopicQueue]) -> None:
+        """
+        Work on these queues, and on no others, without a subscription.
+
+        A queue that stays goes on as it is; one that comes back begins anew, where its offset is remembered until the next commit.
+        """
+        memory = self._memory
+        for of in [of for of in self.assigned if of not in queues]:
+            self._cancel(of)
+            memory.drop(of)
+        new = [of for of in dict.fromkeys(queues) if of not in self.assigned]
+        for of in new:
+            memory.take(of, ProcessQueue(self._host.now_ms, memory.rules))
+            self.assigned[of] = Assigned(of, memory.process[of])
+        for of in new:
+            self._later(self.assigned[of], 0, 0)
 
     def pause(self, of: TopicQueue, *, is_paused: bool) -> None:
         """Pull no more from a queue, or again; what waits for a poll is handed out."""
@@ -210,12 +228,20 @@ class LitePulling:
         else:
             self._threads.submit(look)
 
+    def _cancel(self, of: TopicQueue) -> None:
+        gone = self.assigned.pop(of)
+        gone.queue.is_dropped = gone.is_cancelled = True
+
+    def _is_cancelled(self, assigned: Assigned, task: int) -> bool:
+        return self.is_stopped or assigned.is_cancelled or task != assigned.task
+
     def _is_over(self, assigned: Assigned, task: int) -> bool:
-        return assigned.queue.is_dropped or self.is_stopped or task != assigned.task
+        """True also if a round has given the queue up that has not ended yet."""
+        return assigned.queue.is_dropped or self._is_cancelled(assigned, task)
 
     def _look(self, assigned: Assigned, task: int) -> Body:
         """Pull once, unless the queue is given up or paused or too much waits; then the next look follows (PullTaskImpl)."""
-        if self._is_over(assigned, task):
+        if self._is_cancelled(assigned, task) or (self._own.stops_with_round and assigned.queue.is_dropped):
             return
         if assigned.is_paused:
             self._later(assigned, rules.PAUSED_MS, task)
@@ -225,17 +251,20 @@ class LitePulling:
             self._later(assigned, rules.FLOW_CONTROL_MS, task)
             return
         delay_ms = yield from self._pulled(assigned, task)
-        if not self._is_over(assigned, task):
+        if not self._is_cancelled(assigned, task):
             self._later(assigned, delay_ms, task)
 
     def _pulled(self, assigned: Assigned, task: int) -> Running[int]:
         """Pull once; return after how many ms the next look follows."""
         try:
             offset = yield from self._next_offset(assigned)
+            if self._own.ends_given_up_pulls and self._is_over(assigned, task):
+                return 0
+            answer = yield from self._pull(assigned, offset, task)
             if not self._is_over(assigned, task):
-                answer = yield from self._pull(assigned, offset, task)
-                if not self._is_over(assigned, task):
-                    self._take(assigned, answer)
+                self._take(assigned, assigned, answer)
+            elif not self._own.ends_given_up_pulls and not self.is_stopped:
+                self._take(assigned, self.assigned.get(assigned.of), answer)
         except _EndUnknownError:
             return self._own.failed_end_delay_ms
         except (*FAILURES, ProcessQueueError) as error:
@@ -271,7 +300,7 @@ class LitePulling:
             commit=None,
             suspend_ms=rules.BROKER_SUSPEND_MS,
             version=0,
-            expression=memory.subscriptions[topic].expression,
+            expression=self._subscription(topic).expression,
             has_own_code=self._own.has_own_code,
         )
         broker_id = memory.brokers.get(of, MASTER_ID)
@@ -283,17 +312,26 @@ class LitePulling:
         memory.brokers[of] = read.suggested_broker
         return read
 
-    def _take(self, assigned: Assigned, answer: PullAnswer) -> None:
-        """Take an answer; also after a wrong offset the next pull goes on where the broker says."""
+    def _subscription(self, topic: str) -> Subscription:
+        """Return what the member wants of a topic: everything of queues that are assigned to it."""
+        return self._memory.subscriptions.get(topic) or Subscription(topic, EVERYTHING, 0)
+
+    def _take(self, assigned: Assigned, now: Assigned | None, answer: PullAnswer) -> None:
+        """
+        Take an answer; also after a wrong offset the next pull goes on where the broker says.
+
+        assigned: the queue as it was when it was asked for. now: as the member works on it now, None if it does not.
+        """
+        is_sought = now is not None and now.seek_offset is not None
         if answer.status is PullStatus.FOUND:
-            tags = self._memory.subscriptions[assigned.of.topic].tags
+            tags = self._subscription(assigned.of.topic).tags
             wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
             for message in wanted:  # PullAPIWrapper#processPullResult
                 message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
-            if wanted and assigned.seek_offset is None:
+            if wanted and not is_sought:
                 self.put(assigned, wanted)
-        if assigned.seek_offset is None:
-            assigned.pull_offset = answer.next_offset
+        if now is not None and not is_sought:
+            now.pull_offset = answer.next_offset
 
 
 class _EndUnknownError(Exception):

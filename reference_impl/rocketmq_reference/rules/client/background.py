@@ -28,4 +28,4 @@ IDLE_MS = 120_000
 """A connection without reads or writes for this long is closed."""
 
 LOCK_TIMEOUT_MS = 3_000
-"""Longest wait for the lock of the route table."""
+"""Longest wait for the lock of the route table, and up to 4.9.0 for that of heartbeats, to unregister a group."""

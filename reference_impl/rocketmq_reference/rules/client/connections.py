@@ -17,7 +17,7 @@ last column (a test compares them):
 | OPEN | invoked | As went_on; from 5.3.0, for a non-blocking caller, through the event loop: GoOn. |
 | CONNECTING | connected | OPEN; the waiting requests go on in order of arrival: GoOn. |
 | CONNECTING | connect_failed | CLOSED; the waiting requests go on, and end: GoOn. |
-| CONNECTING | went_on | The request ends in RemotingConnectException; the connection may be closed (close). |
+| CONNECTING | went_on | The request ends in RemotingConnectException; others may still wait for the connection. |
 | OPEN | went_on | The request is pending: Write; it ends if connecting took its time. |
 | CLOSED | went_on | The request ends in RemotingConnectException; the connection may be closed (close). |
 | CONNECTING | went_on_again | The request ends in RemotingConnectException; in 5.2.0 the GO_AWAY answer is returned. |
@@ -291,6 +291,10 @@ class Connections:
         connection.has_handlers = False
         return self._settled(connection)
 
+    def _leave(self, request: Request, _now_ms: int) -> Steps:
+        """The request ends in RemotingConnectException; others may still wait for the connection."""
+        return (self._failed_early(request, _REFUSED),)
+
     def _refuse(self, request: Request, _now_ms: int) -> Steps:
         """The request ends in RemotingConnectException; the connection may be closed (close)."""
         # A blocking caller always closes the connection, which may evict its successor (LateClose). A non-blocking
@@ -425,7 +429,7 @@ class Connections:
         (State.OPEN, Event.INVOKED): _use,
         (State.CONNECTING, Event.CONNECTED): _open,
         (State.CONNECTING, Event.CONNECT_FAILED): _fail,
-        (State.CONNECTING, Event.WENT_ON): _refuse,
+        (State.CONNECTING, Event.WENT_ON): _leave,
         (State.OPEN, Event.WENT_ON): _write_in_time,
         (State.CLOSED, Event.WENT_ON): _refuse,
         (State.CONNECTING, Event.WENT_ON_AGAIN): _give_back,

@@ -156,6 +156,11 @@ class RemotingRules:
     """
     late_close: LateClose
     """Effect of closing a replaced connection on the one in its place."""
+    unregisters_between_heartbeats: bool
+    """
+    No heartbeat goes out while a group is unregistered, and one that is under way puts that off, or after LOCK_TIMEOUT_MS
+    prevents it (to 4.9.0).
+    """
 
     def leaves_to_event_loop(self, kind: Kind) -> bool:
         """True if a request of this kind does not block its caller while it connects; the event loop writes it, or fails it."""

@@ -11,6 +11,9 @@ class LitePullRules:
     exists: there is such a consumer. names_stream: its client id ends with @STREAM. has_own_code: it pulls by LITE_PULL_MESSAGE, which brokers 4.x refuse.
     failed_end_delay_ms: from a question for a queue's end that failed to the next look at the queue.
     seek_interrupts: a seek ends the pull that is under way; else it counts when that one is answered.
+    stops_with_round: a queue is pulled no more as soon as a round has given it up; else when that round has ended.
+    ends_given_up_pulls: the answer of a pull whose queue was given up is thrown away; else, if the queue has come back meanwhile, its next
+    pull goes on after that answer, whose messages nobody gets.
     """
 
     exists: bool
@@ -18,3 +21,5 @@ class LitePullRules:
     has_own_code: bool
     failed_end_delay_ms: int
     seek_interrupts: bool
+    stops_with_round: bool
+    ends_given_up_pulls: bool

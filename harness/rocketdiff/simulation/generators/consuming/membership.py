@@ -13,6 +13,7 @@ _ASKED = ("query", "max", "pull", "pull", "back", "lock")
 _TAGS = ("red", "green", "blue")
 _ENDS = {"later": 6, "throw": 2, "none": 1, "success": 1}
 _LEVELS = (-1, 0, 1, 5, 300)
+_ANSWERS = (0, 0, 1, 300, 2_000, "timeout", "silent")
 _WORKS_MS = (1, 500, 4_000, 30_000)
 _CODES = ("SYSTEM_ERROR", "SYSTEM_BUSY", "FLOW_CONTROL", "SUBSCRIPTION_NOT_EXIST")
 
@@ -20,12 +21,13 @@ Step = dict[str, Any]
 
 
 class Membership:
-    """Generator of one script; its state are the brokers, and which of them are paused or dead."""
+    """Generator of one script; its state are the brokers, and which of them are paused or dead, or do not answer at once."""
 
     def __init__(self, rng: RandomSource) -> None:
         self.rng = rng
         self.names = broker_names(rng, most=2)
         self.down: dict[str, str] = {}
+        self.slow: set[str] = set()
 
     def script(self) -> dict[str, Any]:
         rng = self.rng
@@ -45,6 +47,7 @@ class Membership:
             self.members: 2,
             self.notify: rng.pick((0, 0, 1)),
             self.fault: rng.pick((0, 1, 3)),
+            self.answers: rng.pick((0, 0, 1)),
             self.refuse: rng.pick((0, 1)),
             self.lock_holder: 1 if listener == "orderly" else 0,
             self.dump: 1,
@@ -55,9 +58,14 @@ class Membership:
         works = any(
             "works_ms" in rule for rule in rules
         )  # a call under way at the end is interrupted, which listeners answer as they like
-        if not self.down and not works and rng.chance(0.3):
+        if self.is_calm and not works and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
         return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
+
+    @property
+    def is_calm(self) -> bool:
+        """True if a shutdown waits for no broker: two threads that are woken at once have no order that both hosts share."""
+        return not self.down and not self.slow
 
     def offsets(self, queues: dict[str, int]) -> list[Step]:
         """What brokers know of the group before."""
@@ -100,6 +108,12 @@ class Membership:
             fault, self.down[broker] = self.rng.pick((("pause", "resume"), ("kill", "restart")))
             return {"do": fault, "broker": broker}
         return {"do": end, "broker": broker}
+
+    def answers(self) -> Step:
+        """Let a broker answer late, swallow requests, or let connects hang, or answer at once again."""
+        broker, answers = self.rng.pick(self.names), self.rng.pick(_ANSWERS)
+        (self.slow.add if answers else self.slow.discard)(broker)
+        return {"do": "broker", "name": broker, "answers": answers}
 
     def refuse(self) -> Step:
         """Let a broker refuse a kind of request, or answer it again."""

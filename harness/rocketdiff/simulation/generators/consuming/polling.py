@@ -16,7 +16,9 @@ class Polling(Membership):
         steps: list[Step] = [{"do": "members", "ids": [OWN]}]
         steps += self.offsets(queues)
         steps += [self.store() for _ in range(rng.between(0, 2))]
-        steps.append({"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"})
+        joins: Step = {"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"}
+        is_assigned = rng.chance(0.4)
+        steps.append({**joins, "assign": self.queues() or [self.any_queue()]} if is_assigned else joins)
         weights = {
             self.store: 5,
             self.poll: 8,
@@ -26,6 +28,8 @@ class Polling(Membership):
             self.refuse: rng.pick((0, 1)),
             self.seek: rng.pick((0, 2)),
             self.pause_queue: rng.pick((1, 3)),
+            self.assign: 4 if is_assigned else rng.pick((0, 0, 0, 1)),
+            self.answers: rng.pick((0, 0, 1)),
             self.commit: 1,
             self.dump: 1,
         }
@@ -33,7 +37,7 @@ class Polling(Membership):
         for _ in range(rng.between(3, 7)):
             steps += [rng.weighted(weights)() for _ in range(rng.between(0, 4))]
             steps.append({"do": "rounds", "ms": rng.number(MS, 35_000)})
-        if not self.down and rng.chance(0.3):
+        if self.is_calm and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
         return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
 
@@ -45,6 +49,17 @@ class Polling(Membership):
 
     def pause_queue(self) -> Step:
         return {"do": self.rng.pick(("pause_queue", "resume_queue")), **self.queue()}
+
+    def assign(self) -> Step:
+        return {"do": "assign", "queues": self.queues()}
+
+    def queues(self) -> list[Step]:
+        """Some queues, which need not exist."""
+        known = [{"broker": name, "queue_id": queue} for name in self.names for queue in range(MOST_QUEUES)]
+        return self.rng.some(known, self.rng.weighted({0: 1, 1: 10, 2: 6, 3: 2}))
+
+    def any_queue(self) -> Step:
+        return {"broker": self.rng.pick(self.names), "queue_id": 0}
 
     def commit(self) -> Step:
         return {"do": "commit_polled"}

@@ -32,6 +32,7 @@ from rocketdiff.simulation.script.steps.process_queue import PROCESS_QUEUE_STEPS
 from rocketdiff.simulation.script.steps.sending import QueueOf
 from rocketdiff.simulation.script.steps.subscribing import (
     SUBSCRIBING_STEPS,
+    Join,
     LockHolder,
     Notify,
     PauseQueue,
@@ -183,6 +184,8 @@ def broker_of(step: ConsumingStep) -> str | None:
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:
     """Raise UsageError for contradictory fields of a consumer's step."""
+    if isinstance(step, Join) and step.assign is not None and not step.polls:
+        raise refused(place, location, expected="assign with polls only", seen="a consumer with a listener")
     if not isinstance(step, Allocate):
         return
     for name, strategy in _FIELDS.items():

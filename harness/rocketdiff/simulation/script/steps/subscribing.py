@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.simulation.script.steps.process_queue import Bytes
+from rocketdiff.simulation.script.steps.sending import QueueOf
 from rocketdiff.simulation.script.vocabulary import BrokerName, Ms, Natural, QueueId
 
 
@@ -57,6 +58,7 @@ class Join:
 
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
     the expression of the subscription. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
+    assign: it is a lite pull consumer that subscribes to nothing, and works on these queues instead.
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
@@ -66,6 +68,7 @@ class Join:
     model: Model = Model.CLUSTERING
     tags: Annotated[str, Field(max_length=200)] = "*"
     polls: bool = False
+    assign: Annotated[tuple[QueueOf, ...] | None, Field(min_length=1, max_length=1_000)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,15 @@ class ResumeQueue:
     queue: QueueId
 
 
-PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Works on these queues from now on, and on no others."""
+
+    do: Literal["assign"] = field(default="assign", kw_only=True, repr=False)
+    queues: Annotated[tuple[QueueOf, ...], Field(max_length=1_000)]
+
+
+PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue | Assign
 
 SubscribingStep = Join | Leave | Store | Notify | Refuse | LockHolder | PollingStep
 
@@ -194,4 +205,5 @@ SUBSCRIBING_STEPS = (
     Seek,
     PauseQueue,
     ResumeQueue,
+    Assign,
 )

@@ -1,9 +1,12 @@
 """The reference's lite pull consumer in a script, whose application polls."""
 
 import json
+from collections.abc import Sequence
 
 from rocketdiff.simulation.script.model import Script, Step
+from rocketdiff.simulation.script.steps.sending import QueueOf
 from rocketdiff.simulation.script.steps.subscribing import (
+    Assign,
     CommitPolled,
     Join,
     Leave,
@@ -20,7 +23,6 @@ from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIRST_COMMIT_MS, member_client
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
-from rocketmq_reference.client.background import Task
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.lite_pulling import LitePulling
@@ -35,7 +37,7 @@ from rocketmq_reference.remoting.consuming import Subscription
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
@@ -44,6 +46,8 @@ BATCH_SIZE = 10
 """Default of its pull_batch_size."""
 
 _DONE = '{"done": true}'
+_CONFLICT = exception_text("IllegalStateException")
+_NO_QUEUES = exception_text("IllegalArgumentException")
 _UNSUPPORTED = exception_text("UnsupportedOperationException")
 
 
@@ -81,7 +85,9 @@ class LiteSession(GroupSession):
         self._rebalancing.on_changed = self._pulling.changed
         member.background.on_greeted = self._rebalancing.wake
         member.remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
-        member.background.tasks.append(Task(FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()))
+        member.background.repeat_for(
+            self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()
+        )
         self._client = member.seen()
 
     @property
@@ -107,22 +113,26 @@ class LiteSession(GroupSession):
                 return _done(self._pulling.commit())
             case Seek(broker, queue, offset):
                 return _done(self._pulling.seek(_named(broker, queue), offset))
-            case PauseQueue(broker, queue):
-                return self._pause(_named(broker, queue), is_paused=True)
-            case ResumeQueue(broker, queue):
-                return self._pause(_named(broker, queue), is_paused=False)
+            case Assign(queues):
+                return self._assign(queues)
+            case PauseQueue(broker, queue) | ResumeQueue(broker, queue):
+                return self._pause(_named(broker, queue), is_paused=isinstance(step, PauseQueue))
         return None
 
     def _join(self, head: str, step: Join) -> Body:
         answer = '{"started": true}' if self._exists else _UNSUPPORTED
         if self._exists:
             self._has_joined = True
-            self._memory.subscriptions[TOPIC] = Subscription(TOPIC, step.tags, 0)
-            self._member.routes.known.want(TOPIC)
+            if step.assign is None:
+                self._memory.subscriptions[TOPIC] = Subscription(TOPIC, step.tags, 0)
+                self._member.routes.known.want(TOPIC)
             self._member.background.start()
             self._rebalancing.start()
             try:
-                yield from self._member.routes.refresh(TOPIC)
+                if step.assign is None:
+                    yield from self._member.routes.refresh(TOPIC)
+                else:
+                    self._pulling.assign(in_hash_order(_assigned(step.assign)))
             except FAILURES as error:
                 answer = exception_text(type(error).__name__)
                 if self._memory.rules.leaves_after_failed_start:
@@ -159,6 +169,15 @@ class LiteSession(GroupSession):
         got = [f"{broker}/{message.queue_id} {message.queue_offset}" for message in messages]
         return f'{{"at_ms": {self.session.kernel.now_ms}, "got": {json.dumps(got, ensure_ascii=False)}}}'
 
+    def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
+        if self._memory.subscriptions:
+            return _CONFLICT
+        if not queues:
+            return _NO_QUEUES
+        self._pulling.assign(_assigned(queues))
+        return _DONE
+        yield  # a coroutine without waits
+
     def _pause(self, of: TopicQueue, *, is_paused: bool) -> Running[str]:
         self._pulling.pause(of, is_paused=is_paused)
         return _DONE
@@ -168,6 +187,10 @@ class LiteSession(GroupSession):
         self._rebalancing.wake()
         return None
         yield  # a coroutine without waits
+
+
+def _assigned(queues: Sequence[QueueOf]) -> list[TopicQueue]:
+    return [_named(queue.broker, queue.queue_id) for queue in queues]
 
 
 def _named(broker: str, queue: int) -> TopicQueue:

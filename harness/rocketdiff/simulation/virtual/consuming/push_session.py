@@ -24,7 +24,6 @@ from rocketdiff.simulation.virtual.consuming.member_client import (
 )
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
-from rocketmq_reference.client.background import Task
 from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
@@ -88,8 +87,9 @@ class PushSession(GroupSession):
         self._pulling.on_moved = self._rebalancing.begin_anew
         member.background.on_greeted = self._rebalancing.wake
         remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
-        commits = Task(FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all())
-        member.background.tasks.append(commits)
+        member.background.repeat_for(
+            self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()
+        )
         self._client = member.seen()
         self._listener: tuple[ListenerRule, ...] = ()
 
@@ -153,13 +153,13 @@ class PushSession(GroupSession):
         self.session.changed(head, "leave", self.state)
 
     def _shut_down(self) -> Body:
-        self._rebalancing.stop()
-        self._pulling.stop()
         if isinstance(self._consuming, Concurrent):
             self._consuming.stop()
         if self._in_order is not None:
             yield from self._in_order.stop()
         yield from self._committing.commit_all()
+        self._rebalancing.stop()
+        self._pulling.stop()
         yield from self._member.background.unregister_client()
         self._member.background.stop()
         yield from self._pulling.drain()

@@ -13,16 +13,19 @@ public final class Listening {
     final String tags;
     /** Whether the application polls: a lite pull consumer. */
     final boolean polls;
+    /** Queues that it works on without a subscription: broker and id of each in turn; null: it subscribes. */
+    final List<Object> assigned;
 
     public Listening(
         List<Row> rows, boolean hasUnknownTopic, boolean isOrderly, boolean broadcasts, String tags,
-        boolean polls) {
+        boolean polls, List<Object> assigned) {
         this.rows = rows;
         this.hasUnknownTopic = hasUnknownTopic;
         this.isOrderly = isOrderly;
         this.broadcasts = broadcasts;
         this.tags = tags;
         this.polls = polls;
+        this.assigned = assigned;
     }
 
     /** How the call with a message ends; null: with success, at once. */

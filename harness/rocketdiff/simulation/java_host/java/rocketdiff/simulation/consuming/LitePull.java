@@ -2,9 +2,12 @@ package rocketdiff.simulation.consuming;
 
 import java.lang.reflect.Method;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
@@ -65,6 +68,25 @@ final class LitePull {
         call(pauses ? "pause" : "resume", new Class<?>[] {Collection.class},
             Collections.singletonList(queue(broker, queue)));
         return DONE;
+    }
+
+    /** queues: broker and id of each in turn. */
+    String assign(List<Object> queues) throws Throwable {
+        List<Object> asked = new ArrayList<>();
+        for (int i = 0; i < queues.size(); i += 2) {
+            asked.add(queue((String) queues.get(i), Math.toIntExact((Long) queues.get(i + 1))));
+        }
+        call("assign", new Class<?>[] {Collection.class}, asked);
+        return DONE;
+    }
+
+    /** The queues that it works on without a subscription, with the messages of each. */
+    Map<?, ?> assigned() {
+        Object impl = Members.get(consumer, "defaultLitePullConsumerImpl");
+        Map<?, ?> states = (Map<?, ?>) Members.get(Members.get(impl, "assignedMessageQueue"), "assignedMessageQueueState");
+        Map<Object, Object> processing = new HashMap<>();
+        states.forEach((queue, state) -> processing.put(queue, Members.get(state, "processQueue")));
+        return processing;
     }
 
     private Object queue(String broker, int queue) {

@@ -20,6 +20,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     private final Runnable onClose;
     private Object consumer;
     private LitePull polled;
+    private boolean isAssigned;
 
     public PushClient(
         Release release, Scheduler scheduler, Network network, GroupBrokers brokers, Runnable onClose) {
@@ -52,7 +53,12 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
                 "remoting.protocol.heartbeat.MessageModel", "common.protocol.heartbeat.MessageModel");
             set("setMessageModel", model, constant(model, "BROADCASTING"));
         }
-        subscribe(TOPIC, listening.tags);
+        isAssigned = listening.assigned != null;
+        if (isAssigned) {
+            polled.assign(listening.assigned);
+        } else {
+            subscribe(TOPIC, listening.tags);
+        }
         if (listening.hasUnknownTopic) {
             subscribe("unknown", "*");
         }
@@ -135,6 +141,11 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
+    public String assign(List<Object> queues) throws Throwable {
+        return started().assign(queues);
+    }
+
+    @Override
     public String pauseQueue(String broker, int queue, boolean pauses) throws Throwable {
         return started().pause(broker, queue, pauses);
     }
@@ -191,6 +202,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             super.appendPart(out, part, thread);
         } else if (consumer == null) {
             out.append("[]");
+        } else if (isAssigned) {
+            appendOwned(out, polled.assigned());
         } else {
             Object impl = Members.get(consumer, polled == null ? "defaultMQPushConsumerImpl" : "defaultLitePullConsumerImpl");
             appendOwned(out, (Map<?, ?>) Members.get(Members.get(impl, "rebalanceImpl"), "processQueueTable"));

@@ -1,5 +1,7 @@
 package rocketdiff.simulation.consuming;
 
+import java.util.List;
+
 /** A member that is started by its application and gets messages. */
 public interface Subscriber extends Member {
     /** Starts it; what its start throws comes out as it is. */
@@ -26,6 +28,9 @@ public interface Subscriber extends Member {
     String commitPolled() throws Throwable;
 
     String seek(String broker, int queue, long offset) throws Throwable;
+
+    /** Works on these queues from now on: broker and id of each in turn. */
+    String assign(List<Object> queues) throws Throwable;
 
     /** Pauses the pulls of a queue, or resumes them. */
     String pauseQueue(String broker, int queue, boolean pauses) throws Throwable;

@@ -40,6 +40,7 @@ final class ConsumingSteps {
             case "commit_polled":
             case "pause_queue":
             case "resume_queue":
+            case "assign":
                 return polling(kind, fields);
             case "store":
                 return store(fields);
@@ -86,7 +87,8 @@ final class ConsumingSteps {
         }
         Listening listening = new Listening(rows, fields.flag("unknown_topic", false),
             "orderly".equals(fields.textOrNull("listener")), "broadcasting".equals(fields.textOrNull("model")),
-            fields.has("tags") ? fields.text("tags") : "*", fields.flag("polls", false));
+            fields.has("tags") ? fields.text("tags") : "*", fields.flag("polls", false),
+            fields.has("assign") ? queues(fields.list("assign")) : null);
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
@@ -108,6 +110,10 @@ final class ConsumingSteps {
         }
         if (kind.equals("commit_polled")) {
             return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).commitPolled());
+        }
+        if (kind.equals("assign")) {
+            List<Object> queues = queues(fields.list("queues"));
+            return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).assign(queues));
         }
         String broker = fields.text("broker");
         int queue = Math.toIntExact(fields.number("queue"));
