@@ -17,6 +17,7 @@ from pathlib import Path
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import cache_dir, exclusive, unwritable
 from rocketdiff.releases.progress import Notice, PlainProgress, ProgressListener
+from rocketdiff.releases.unreachable import reason_of
 
 JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
 PREFERRED_VERSIONS = (17, 21)
@@ -173,7 +174,7 @@ def _fetched_home(listener: ProgressListener, why: str) -> Path:
             home = next(package.glob("**/bin/java")).parent.parent
             _keep(home)
         except (cjdk.CjdkError, StopIteration) as error:
-            raise _not_to_be_had(why, str(error) or "it holds no bin/java") from error
+            raise _not_to_be_had(why, reason_of(error) or "it holds no bin/java") from error
         except OSError as error:
             raise unwritable(folder, error) from error
     return home

@@ -18,6 +18,7 @@ from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import sha256_of, unwritable
 from rocketdiff.releases.lock import Artifact
 from rocketdiff.releases.progress import BytesReceived, FileFinished, Notice, ProgressListener
+from rocketdiff.releases.unreachable import reason_of
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 # A jar of 60 MB takes longer, but no single read does unless the connection is dead.
@@ -87,10 +88,8 @@ def _counting(listener: ProgressListener) -> Callable[[str, int], AbstractContex
 
 
 def _unreachable(artifact: Artifact, error: Exception) -> EnvironmentMissing:
-    """Name the reason of the last try, without the layers around it: `Failed to resolve 'repo…'` comes at their end."""
-    reason = getattr(error.args[0] if error.args else None, "reason", None) or error
     return EnvironmentMissing(
         f"to fetch {artifact.coordinate} from the Maven repository",
-        seen=" ".join(str(reason).split())[:300],
+        seen=reason_of(error),
         hint=f"check the network and run again (finished files are kept), or set {REPOSITORY_VARIABLE} to a mirror you reach",
     )
