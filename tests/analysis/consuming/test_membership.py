@@ -193,6 +193,18 @@ def test_a_member_sleeps_through_a_change(
     assert first == (-3_000, after_ms + 1_500 if is_asleep else 11_200)
 
 
+def test_a_member_sleeps_through_no_change_beside_a_fault() -> None:
+    """It may have its next round in turn anyway, since no broker need notify it."""
+
+    def change(group: Group) -> None:
+        second(8_200, leave_start_ns=ns(60_000), leave_end_ns=ns(60_100))(group)
+        group.divide(8_050, "a", "b")
+        group.divide(28_050, "a", among=(0, 1))
+
+    assert in_ms(membership(change)[0].moving(ns(900_000))) == [(8_000, 29_550)]
+    assert in_ms(membership(change, **fault(5_000, 3_000))[0].moving(ns(900_000))) == []
+
+
 @pytest.mark.parametrize(
     ("change", "story", "expected"),
     [

@@ -56,6 +56,10 @@ def gets_the_last_one(group: Group) -> None:
     group.deliver(199, 19_902)
 
 
+def gives_it_up_as_it_leaves(group: Group) -> None:
+    group.own((group.members[0]["leave_start_ns"] - ns(0)) / MS)
+
+
 def takes_it_again(at_ms: float) -> Change:
     def change(group: Group) -> None:
         group.own(8_000, "a", "A", "B")
@@ -110,6 +114,7 @@ OF_ANOTHER = [fault_row("broker-a", 9_000, 2_000)]
 
 ROWS = {
     "from when it was stored": (nothing, {}, STORED_MS),
+    "to the instant of the leave": (gives_it_up_as_it_leaves, {}, STORED_MS),
     "from the last call of its queue": (gets_the_last_one, {}, 19_903),
     "from the first pull of the queue": (takes_it_again(12_000), {}, 12_000 + 1_500),
     "from a resume of its broker": (nothing, {"faults": PAUSED}, 11_001),
