@@ -161,7 +161,7 @@ def test_a_pull_request_gets_a_comment_that_begins_with_what_is_new_since_main(r
     }, runner.printed
     assert (runner.folder / "summary").read_text().startswith("## ❌ java:4.9.5 behaves differently from java:4.9.4\n")
     comment = (runner.folder / "comment.md").read_text()
-    assert comment.startswith("[Report and traces](the page)\n\n**Since 20261129-161426-00000007**: 1 unchanged.\n")
+    assert comment.startswith("[Report and traces](the page)\n\n**Since 20261129-193407-00000007**: 1 unchanged.\n")
     assert (runner.folder / "installed").read_text() == f"install {EXPRESSIONS['vars.ROCKETDIFF']}\n"
 
 
