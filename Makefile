@@ -105,6 +105,9 @@ clean: ## Remove .venv and everything generated here, but neither reports nor th
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off
+
+# uv takes three fifths of pip's processor time. Where it does not reach the registry that pip is set to, pip does it all.
 # The stamp is written last: an installation that broke off is taken up again, and a finished one needs no network.
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ] || ! $(PYTHON) -c $(SUITABLE) 2>/dev/null; then \
@@ -115,6 +118,8 @@ $(READY): requirements.lock pyproject.toml
 	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to five minutes the first time" >&2
 	@rm -f $@
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-index --no-deps --no-build-isolation --editable .
+	@awk '/^uv==/ { own = 1 } own { print } !/\\$$/ { own = 0 }' requirements.lock >$(VENV)/installer.txt
+	@$(PIP) --require-hashes -r $(VENV)/installer.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock \
+		2>$(VENV)/installer.log || $(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-index --no-deps --no-build-isolation --editable .
 	@touch $@

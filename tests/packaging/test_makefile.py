@@ -14,7 +14,8 @@ echo "$*" >>{log}
 case "$*" in
   *version_info*) exit {too_old} ;;
   *ensurepip*) exit {without_venv} ;;
-  "-m venv .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  "-m venv .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python && cp "$0" .venv/bin/uv ;;
+  "pip install "*) exit {uv_fails} ;;
   *"-r requirements.lock"*) exit {install_fails} ;;
 esac
 """
@@ -34,13 +35,17 @@ class Machine:
         for name in ("sh", "awk", "rm", "mkdir", "cp", "touch", "cat", "env"):
             (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
 
-    def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0) -> None:
+    def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0, uv_fails: int = 0) -> None:
         """1 means that this Python lacks the thing."""
         for name in ("python3", "python"):
             script = self._bin / name
-            script.write_text(
-                STAND_IN.format(log=self._log, too_old=too_old, without_venv=without_venv, install_fails=install_fails)
-            )
+            lacks = {
+                "too_old": too_old,
+                "without_venv": without_venv,
+                "install_fails": install_fails,
+                "uv_fails": uv_fails,
+            }
+            script.write_text(STAND_IN.format(log=self._log, **lacks))
             script.chmod(0o755)
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -91,13 +96,17 @@ def test_an_unfit_python_is_one_clear_message(machine: Machine, lacking: str, me
     assert not (machine.folder / ".venv").exists()
 
 
-def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine) -> None:
-    """`make setup` installs the lock by hash, then the project without a network."""
-    machine.python()
+@pytest.mark.parametrize("uv_fails", [0, 1])
+def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine, uv_fails: int) -> None:
+    """`make setup` installs uv and with it the lock by hash, or with pip, then the project without a network."""
+    machine.python(uv_fails=uv_fails)
     assert machine.make("setup").returncode == 0
-    venv, requirements, project = machine.calls()
+    venv, uv, *requirements, project = machine.calls()
     assert venv == "-m venv .venv"
-    assert "--require-hashes -r requirements.lock" in requirements
+    assert uv.endswith("--require-hashes -r .venv/installer.txt")
+    assert (machine.folder / ".venv" / "installer.txt").read_text().count("==") == 1
+    assert [call.startswith("pip install") for call in requirements] == ([True, False] if uv_fails else [True])
+    assert all(call.endswith("--require-hashes -r requirements.lock") for call in requirements)
     assert project.endswith("--no-index --no-deps --no-build-isolation --editable .")
 
 
@@ -116,7 +125,7 @@ def test_only_a_changed_lock_is_installed_again(machine: Machine) -> None:
 
 def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> None:
     """A failed installation leaves no stamp, so `make setup` repeats it."""
-    machine.python(install_fails=1)
+    machine.python(install_fails=1, uv_fails=1)
     assert machine.make("setup").returncode != 0
     assert not (machine.folder / ".venv" / ".ready").exists()
     machine.python()
