@@ -63,7 +63,7 @@ def shows(row: dict[str, Any] | None = None, **values: str | None) -> Change:
 
 
 CLIENTS_OWN = {"born_host": "client"}
-COUNTED = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
+COUNTED: dict[str, Any] = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
 
 
 @pytest.mark.parametrize(
