@@ -30,9 +30,9 @@ from rocketmq_reference.dialects import dialect_of, has_lite_pull, lite_pull_rul
 from rocketmq_reference.host.access import OPEN, Access
 from rocketmq_reference.host.assembly import LiveClient, live_client
 from rocketmq_reference.remoting.consuming import EVERYTHING
-from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue, in_hash_order
 
 BATCH_SIZE = 10
 """Default of its pull_batch_size, which is not that of a push consumer."""
@@ -70,6 +70,7 @@ class LitePullConsumer:
         self.group = group
         chosen = settings or ConsumerSettings(pull_batch_size=BATCH_SIZE)
         self.parts = _live_lite_pull(name_servers, group, release, chosen, observer, access)
+        self._assigned: tuple[TopicQueue, ...] = ()
         self._is_started = False
         self._has_left = False
 
@@ -80,6 +81,20 @@ class LitePullConsumer:
     def subscribe(self, topic: str, expression: str = EVERYTHING) -> None:
         """Consume a topic; expression: tags separated by ``||``. Before the start."""
         subscribe(self.parts.client, self.parts.memory, topic, expression)
+
+    def assign(self, queues: Sequence[TopicQueue]) -> None:
+        """
+        Work on these queues, and on no others, from the start or from now on; the group's members do not share them.
+
+        Raises IllegalStateException for a consumer that subscribes, ValueError without queues.
+        """
+        if self.parts.memory.subscriptions:
+            raise IllegalStateException("Subscribe and assign are mutually exclusive.")
+        if not queues:
+            raise ValueError("Message queues can not be null or empty.")
+        self._assigned = tuple(queues)
+        if self._is_started:
+            self.parts.client.host.post(lambda: self.parts.pulling.assign(queues))
 
     def start(self) -> Self:
         """
@@ -139,6 +154,8 @@ class LitePullConsumer:
         yield from self.parts.committing.load()
         for topic in self.parts.memory.subscriptions:
             yield from self.parts.client.routes.refresh(topic)
+        if self._assigned:
+            self.parts.pulling.assign(in_hash_order(self._assigned))
 
 
 def _live_lite_pull(

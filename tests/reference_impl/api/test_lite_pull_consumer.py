@@ -1,6 +1,6 @@
 """The live lite pull consumer on a scripted broker."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from rocketmq_reference.api.settings import ConsumerSettings
 from rocketmq_reference.client.consuming.memory import OffsetEvent
 from rocketmq_reference.dialects import has_lite_pull, lite_pull_rules_of
 from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.errors import IllegalStateException
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from tests.reference_impl.consuming_group import FIRST, T0, Group, group_on_a_broker
@@ -26,7 +27,9 @@ def group() -> Iterator[Group]:
 
 
 @contextmanager
-def polling(group: Group, release: str = "5.3.3", **settings: Any) -> Iterator[LitePullConsumer]:
+def polling(
+    group: Group, release: str = "5.3.3", assigned: Sequence[TopicQueue] = (), **settings: Any
+) -> Iterator[LitePullConsumer]:
     chosen: dict[str, Any] = {
         "instance_name": "m0",
         "consume_from_where": FIRST,
@@ -40,10 +43,13 @@ def polling(group: Group, release: str = "5.3.3", **settings: Any) -> Iterator[L
     name_servers = [group.cluster.name_server.address]
     consumer = LitePullConsumer(name_servers, "G", release, ConsumerSettings(**chosen), group)
     group.broker.ids = [consumer.client_id]
-    consumer.subscribe("T")
+    if assigned:
+        consumer.assign(assigned)
+    else:
+        consumer.subscribe("T")
     try:
         consumer.start()
-        group.wait_for(lambda: set(group.owned) == {T0, T1})
+        group.wait_for(lambda: set(group.owned) == set(assigned or (T0, T1)))
         yield consumer
     finally:
         consumer.shutdown()
@@ -165,3 +171,27 @@ def test_the_dialect_of_a_release(release: str, rules: tuple[bool, bool, int, bo
     if rules is not None:
         own = lite_pull_rules_of(release)
         assert (own.names_stream, own.has_own_code, own.failed_end_delay_ms, own.seek_interrupts) == rules
+
+
+def test_an_application_chooses_its_queues(group: Group) -> None:
+    """It works on what it chose last, without a share of the group, and goes on after what it has consumed."""
+    with polling(group, assigned=(T0,), auto_commit=False) as consumer:
+        group.broker.ids = ["another"]
+        group.broker.committed["T", 1] = 0
+        group.broker.put("T", 0, "a")
+        assert bodies(group, consumer, T0) == "a"
+        consumer.commit_sync()
+        consumer.assign([T1])
+        group.broker.put("T", 1, "b")
+        assert bodies(group, consumer, T1) == "b"
+        consumer.assign([T0, T1])
+        group.broker.put("T", 0, "c")
+        assert bodies(group, consumer, T0) == "c"
+
+
+def test_subscribing_and_choosing_exclude_each_other(group: Group) -> None:
+    """A choice needs queues, and a consumer without a subscription."""
+    with polling(group) as consumer, pytest.raises(IllegalStateException, match="exclusive"):
+        consumer.assign([T0])
+    with polling(group, assigned=(T0,)) as consumer, pytest.raises(ValueError, match="empty"):
+        consumer.assign([])
