@@ -1,5 +1,10 @@
 """Changes between releases, named by standard scripts and also found by random ones."""
 
+from unittest import mock
+
+import pytest
+
+from rocketdiff.lab.history import changelog as changelog_module
 from rocketdiff.lab.history.changelog import EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
@@ -58,6 +63,25 @@ def test_answers_without_words_that_differ_alike_are_listed_once() -> None:
     (change,) = found[1].changes
     assert (change.behaviour, change.alike) == ("rule", ("other",))
     assert "    differs first in the same: other" in list(changelog_lines(WAY, found))
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [
+        (("", ""), "rule"),
+        (("", "SEND_OK from a → SEND_OK from b"), "other"),
+        (("SEND_OK from a → SEND_OK from b", "MQClientException after 3 ms → SEND_OK from b"), "other"),
+    ],
+    ids=["the first of equal ones", "with an end", "with another result"],
+)
+def test_the_script_shown_is_the_one_that_a_user_notices_most(ends: tuple[str, str], shown: str) -> None:
+    """Of scripts that differ first in the same, the one whose send ends with another result is shown."""
+    scripts = (RULE, toy_standard("other", {"4.7.0": "it was so", "4.8.0": "it is thus"}))
+    corpus = toy_corpus(by_table({}), scripts, RELEASES)
+    table = by_table({script.name: {"4.8.0": 3} for script in scripts})
+    with mock.patch.object(changelog_module, "sends_end", side_effect=ends):
+        (change,) = changelog(toy_executions(table), corpus, WAY)[1].changes
+    assert change.behaviour == shown
 
 
 def test_a_difference_of_random_scripts_only_is_shrunk() -> None:

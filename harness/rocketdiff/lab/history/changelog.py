@@ -133,7 +133,7 @@ def _named(changes: Iterable[BehaviourChange]) -> tuple[BehaviourChange, ...]:
 
 def _together(changes: Sequence[BehaviourChange]) -> tuple[BehaviourChange, ...]:
     """
-    Of a build's sends, list what differs first in the same way once: by the smallest script in which a send ends otherwise.
+    Of a build's sends, list what differs first in the same way once: by the smallest script in which a send ends with another result, or else otherwise.
 
     Answers that have words are those of a release, and stand for themselves.
     """
@@ -143,9 +143,15 @@ def _together(changes: Sequence[BehaviourChange]) -> tuple[BehaviourChange, ...]
         groups.setdefault(change.behaviour if is_alone else change.difference.compared, []).append(change)
     shown = []
     for group in groups.values():
-        first = min(group, key=lambda change: (not change.ends, len(change.script.script.steps)))
+        first = min(group, key=_clearness)
         shown.append(replace(first, alike=tuple(change.behaviour for change in group if change is not first)))
     return tuple(shown)
+
+
+def _clearness(change: BehaviourChange) -> tuple[bool, bool, int]:
+    before, _, after = change.ends.partition(" → ")
+    is_result_equal = before.partition(" ")[0] == after.partition(" ")[0]
+    return not change.ends, is_result_equal, len(change.script.script.steps)
 
 
 def _follows(change: BehaviourChange, changes: Mapping[str, BehaviourChange]) -> bool:
