@@ -101,6 +101,11 @@ class PushConsumer:
             raise
         return self
 
+    @property
+    def has_left(self) -> bool:
+        """True from the call of ``shutdown`` on."""
+        return self._has_left
+
     def shutdown(self) -> None:
         """Leave the group once: commit, unregister, close all connections. Messages under way are consumed again by others."""
         if self._has_left:

@@ -123,7 +123,7 @@ def keeps_a_lost_queue(consumer: PushConsumer) -> None:
 
 def never_gives_a_queue_up_cleanly(consumer: PushConsumer) -> None:
     """Commit every few seconds and with pulls, but not when it gives a queue up or leaves."""
-    committing, pulling = consumer.parts.committing, consumer.parts.pulling
+    committing = consumer.parts.committing
     commit_all = committing.commit_all
 
     def nothing(of: TopicQueue) -> Body:  # noqa: ARG001 - it commits nothing
@@ -131,7 +131,7 @@ def never_gives_a_queue_up_cleanly(consumer: PushConsumer) -> None:
         yield  # a coroutine without waits
 
     def while_it_is_there() -> Body:
-        if not pulling.is_stopped:
+        if not consumer.has_left:
             yield from commit_all()
 
     committing.commit = nothing  # type: ignore[method-assign]  # the defect
