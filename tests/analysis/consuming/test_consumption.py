@@ -135,8 +135,9 @@ def joined(*sends: int) -> Change:
 @pytest.mark.parametrize(("most", "expected"), [(0, []), (2, [BATCH]), (3, [])])
 def test_messages_of_a_call(most: int, expected: list[str]) -> None:
     """No more than the group is set to, if it is: here three, in one call."""
-    settings: dict[str, int | str] = {"consume_message_batch_max_size": most} if most else {}
-    assert signatures(joined(3, 5, 9), settings=settings) == expected
+    made = Story(settings={"consume_message_batch_max_size": most} if most else {})
+    joined(3, 5, 9)(made.candidate)
+    assert [(fact.signature, fact.send) for fact in differences(made)] == [(each, 3) for each in expected]
 
 
 def lasts(send: int, until_ms: float | None) -> Change:

@@ -79,6 +79,12 @@ def gives_it_up(at_ms: float, **other: Any) -> Change:
     return change
 
 
+def gives_it_up_twice(group: Group) -> None:
+    group.own(8_000, "a", "A", "B")
+    group.own(8_500, "a", "b", "A", "B")
+    gives_it_up(12_000)(group)
+
+
 def pauses(until_ms: float | None, member: int = 0) -> Change:
     def change(group: Group) -> None:
         until_ns = None if until_ms is None else ns(until_ms)
@@ -125,6 +131,7 @@ ROWS = {
     "in order, from the last call": (fails_last(50), {"is_orderly": True}, 15_000 + 50),
     "in order, with the default": (fails_last(None), {"is_orderly": True}, 15_000 + 1_000),
     "without an owner": (gives_it_up(12_000), {}, 12_000 + 1_500 + 1_500),
+    "without an owner since the last one": (gives_it_up_twice, {}, 12_000 + 1_500 + 1_500),
     "without an owner, in order": (gives_it_up(12_000), {"is_orderly": True}, 12_000 + 1_500 + 1_500 + 1_500),
     "without an owner, since a change": (gives_it_up(9_000, join_start_ns=ns(12_000)), {}, 12_000 + 1_500 + 1_500),
     "without an owner, beside a fault": (gives_it_up(9_000), {"faults": PAUSED}, 11_001 + 34_500 + 1_500),
