@@ -299,3 +299,23 @@ def test_a_member_that_stays_leaves_the_end_open() -> None:
         group.members.append(group.members[0] | {"member": 1, "leave_start_ns": None, "ended": "running"})
 
     assert END not in signatures(change)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(20, []), (21, [UNFINISHED])])
+def test_each_member_remembers_for_itself(value: int, expected: list[str]) -> None:
+    """The second one works on broker-a's queue, and commits it."""
+
+    def change(group: Group) -> None:
+        group.members.append(group.members[0] | {"member": 1, "client_id": "m1"})
+        group.owned.clear()
+        for at_ms, queues in ((-1_500, ("bAB", "a")), (LEAVE_MS + 10, ("", ""))):
+            for member, own in enumerate(queues):
+                group.own(at_ms, *own, member=member)
+        moved = {row["call"] for row in group.calls if (row["broker"], row["kind"]) == (A, "fed")}
+        for row in (*group.calls, *group.deliveries):
+            row["member"] = int(row["call"] in moved)
+        for row in group.offsets:
+            row["member"] = int((row["broker"], row["kind"]) == (A, "fed"))
+        group.offset("commit", 4_000, A, value, member=1)
+
+    assert signatures(change) == expected
