@@ -544,7 +544,7 @@ class SimulatedGroup:
         self.answer(work, len(found))
         at_ms = self.now
         wanted = [(offset, message) for offset, message in enumerate(found, first) if self.takes(message)]
-        for offset, message in self.received(work, wanted):
+        for offset, message in self.received(work, wanted) if wanted else ():
             insort(work.waiting, offset)
             work.highest = offset
             at_ms += self.random.uniform(0, 2)
