@@ -68,6 +68,7 @@ class Later:
     """A group that is later than the other. seconds: in which it is; against: in how many the other is; of: seconds that both have."""
 
     arm: Arm
+    other: Arm
     seconds: Sequence[int]
     against: int
     of: int
@@ -92,5 +93,5 @@ def later_group(
     arm, other = sorted(found, key=lambda each: len(found[each]), reverse=True)
     slow, against = found[arm], len(found[other])
     if len(slow) > max(against, least_share * len(of)) and exact_mcnemar(len(slow), against) < ALPHA:
-        return Later(arm, slow, against, len(of))
+        return Later(arm, other, slow, against, len(of))
     return None

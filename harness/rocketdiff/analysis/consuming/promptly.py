@@ -29,7 +29,6 @@ class Promptly:
         self._begun_ns = windows.first_message(is_refused=True) + MARGIN_NS
         self._group = group
         self.threads = 1 if group.polls else int(settings.get("consume_thread_min", THREADS))
-        self.pull_interval_ns = int(settings.get("pull_interval_ms", 0)) * NS_PER_MS
         self._disturbed = [
             (fault.inject_ns, None if fault.healed_ns is None else fault.healed_ns + waiting.after(fault) + MARGIN_NS)
             for fault in story.trace.faults
@@ -51,7 +50,7 @@ class Promptly:
 
     def is_late(self, delivery: Delivery, due_ns: int) -> bool:
         """Return True if a message that its broker had by due_ns was delivered later than the rules allow, undisturbed."""
-        latest_ns = due_ns + HOLD_NS + self.pull_interval_ns + MARGIN_NS
+        latest_ns = due_ns + HOLD_NS + self._group.pull_interval_ns + MARGIN_NS
         if delivery.start_ns <= latest_ns or self._is_disturbed(due_ns, delivery.start_ns):
             return False
         tenure = self._group.tenure_at(delivery)
@@ -77,7 +76,7 @@ class Promptly:
         life = None if tenure is None else self._group.life_of(tenure)
         if tenure is None or life is None or tenure.is_repaired or tenure.begin_ns + self._begun_ns > due_ns:
             return None
-        allowed_ns = max(HOLD_NS, self._served_ns) + self.pull_interval_ns + membership.busy_ns
+        allowed_ns = max(HOLD_NS, self._served_ns) + self._group.pull_interval_ns + membership.busy_ns
         until_ns = due_ns + allowed_ns
         if self._is_disturbed(due_ns, until_ns) or membership.is_frozen(life, due_ns, until_ns):
             return None

@@ -21,7 +21,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
-from rocketdiff.core.units import NS_PER_S
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.subscription import Subscribed
 from rocketdiff.oracle.consumer.windows import suspended_ms
 from rocketdiff.traces.manifest import GroupEntry
@@ -363,6 +363,11 @@ class GroupStory:
             for each in deliveries
             if each.start_ns >= heal_ns
         ]
+
+    @property
+    def pull_interval_ns(self) -> int:
+        """What a member waits after messages before it asks a queue again."""
+        return int(self.settings.get("pull_interval_ms", 0)) * NS_PER_MS
 
     def life_of(self, tenure: Tenure) -> Life | None:
         return self._lives.get((tenure.member, tenure.incarnation))

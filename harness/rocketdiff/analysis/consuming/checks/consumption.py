@@ -230,17 +230,16 @@ def _observe_lateness(story: CaseStory, facts: GroupFacts, memberships: Mapping[
         for second in places[Arm.BASELINE].keys() & places[Arm.CANDIDATE].keys()
         if not any(since_ns < (second + 1) * NS_PER_S and second * NS_PER_S < until_ns for since_ns, until_ns in moving)
     )
-    later = _later_group(
-        late, both, max(int(group.settings.get("pull_interval_ms", 0)) for group in story.groups.values())
-    )
+    interval_ns = max(group.pull_interval_ns for group in story.groups.values())
+    later = _later_group(late, both, interval_ns / NS_PER_MS)
     if later is not None:
-        second, other = later.seconds[0], next(arm for arm in late if arm is not later.arm)
+        second = later.seconds[0]
         own_ms, of = places[later.arm][second]
         facts.differ(
             LATER_IN_CALM,
             story.groups[later.arm],
             at_ns=second * NS_PER_S,
-            expected=f"messages in calm as soon as the other group's: {places[other][second][0]:.0f} ms in the median",
+            expected=f"messages in calm as soon as the other group's: {places[later.other][second][0]:.0f} ms in the median",
             observed=(
                 f"{own_ms:.0f} ms from {of}; slower in {len(later.seconds)} of {later.of} seconds without a fault, faster in {later.against}"
             ),
@@ -256,7 +255,7 @@ def _late_seconds(starvation: Starvation, places: Mapping[int, tuple[float, Queu
     return found
 
 
-def _later_group(late: Mapping[Arm, LateSeconds], seconds: Sequence[int], pull_interval_ms: int) -> Later | None:
+def _later_group(late: Mapping[Arm, LateSeconds], seconds: Sequence[int], pull_interval_ms: float) -> Later | None:
     """A message waits for the next pull of its queue: up to an interval is no group's own lateness."""
     for more_ms, share in ((SLOWER_MS, OFTEN), (A_BIT_MS, NEARLY_ALWAYS)):
         is_slower = partial(_is_slower, more_ms=more_ms + pull_interval_ms)

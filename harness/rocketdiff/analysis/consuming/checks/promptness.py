@@ -16,7 +16,6 @@ from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck,
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.lateness import LateSeconds, Starvation, later_group
 from rocketdiff.analysis.consuming.membership import Membership
-from rocketdiff.analysis.consuming.promptly import Promptly
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
@@ -44,7 +43,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     for arm, group in story.groups.items():
         awaited = list(_awaited(story, group))
         facts.count(NAME, str(arm), "", JUDGED, n=len(awaited))
-        pull_ns = Promptly(story, group).pull_interval_ns
+        pull_ns = group.pull_interval_ns
         latest_ns = HOLD_NS + pull_ns + SPREAD_NS + stall_ns
         starvation = Starvation(story, group)
         own_ns: dict[Delivery, int] = {}

@@ -97,14 +97,13 @@ def _differences(
                 f"a pull from offset {pull.offset}",
             )
         suggested = pull.suggested if pull.suggested is not None else suggested
-    interval_ns = int(group.settings.get("pull_interval_ms", 0)) * NS_PER_MS
     stops = [pause for life in group.lives if life.member == own[0].member for pause in life.pauses]
     for tenure in tenures:
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
             # A process that was stopped may count an answer that has come as too late.
             if not any(pause.meets(before.in_ns, after.in_ns) for pause in stops):
-                yield from _order(before, after, windows, _failed_ns(story, before), interval_ns)
+                yield from _order(before, after, windows, _failed_ns(story, before), group.pull_interval_ns)
         if not group.is_orderly and not stops:  # in order, a queue without its lock is not pulled
             yield from _late(story, group, tenure, within, windows)
 

@@ -100,7 +100,7 @@ class _Lateness:
 
     def __init__(self, story: CaseStory, group: GroupStory, promptly: Promptly, late: LateSeconds) -> None:
         self._stored_ns, self._promptly, self._late = story.stored_ns, promptly, late
-        self._starvation = Starvation(story, group)
+        self._starvation, self._pull_interval_ns = Starvation(story, group), group.pull_interval_ns
         self._disturbed = [*Membership(story, group).moving(0)]
         self._disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
 
@@ -113,7 +113,7 @@ class _Lateness:
             since_ns - APART_NS <= copy.start_ns and stored_ns <= until_ns for since_ns, until_ns in self._disturbed
         ):
             return
-        late_ns = copy.start_ns - due_ns - self._promptly.pull_interval_ns
+        late_ns = copy.start_ns - due_ns - self._pull_interval_ns
         explained_ns = self._starvation.explains_ns(due_ns, copy.start_ns)
         self._late.take_longest(stored_ns // NS_PER_S, late_ns / NS_PER_MS, explained_ns / NS_PER_MS)
 
@@ -122,12 +122,12 @@ def _compare(story: CaseStory, facts: GroupFacts, late: Mapping[Arm, LateSeconds
     """Note a group whose retries are late in many seconds in which the other's are not."""
     later = later_group(late, lambda own_ms, other_ms: own_ms > other_ms + LATER_MS)
     if later is not None:
-        second, other = later.seconds[0], next(arm for arm in late if arm is not later.arm)
+        second = later.seconds[0]
         facts.differ(
             RETRIES_LATER,
             story.groups[later.arm],
             at_ns=second * NS_PER_S,
-            expected=f"failed messages back as soon after their delays as the other group's: {late[other].seen_ms[second]:.0f} ms",
+            expected=f"failed messages back as soon after their delays as the other group's: {late[later.other].seen_ms[second]:.0f} ms",
             observed=(
                 f"{late[later.arm].seen_ms[second]:.0f} ms; over {LATER_MS:.0f} ms later in {len(later.seconds)} of {later.of} seconds, "
                 f"sooner in {later.against}"
