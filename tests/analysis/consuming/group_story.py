@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, plots_of, trace_counts
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.evidence import Analysis
@@ -439,6 +440,19 @@ class Story:
     def signatures(self) -> set[str]:
         """Return the signatures of the divergences, after judging to the end."""
         return {cluster.signature for cluster in self.judge().document.clusters}
+
+    def differences(self, check: str) -> list[DifferenceFact]:
+        """Return what one check finds, without judging it."""
+        facts = (each.fact for each in judge_case(self.trace(), wanted={check}))
+        return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+
+
+def differences_of(check: str, *changes: Callable[[Group], None], **story: Any) -> list[DifferenceFact]:
+    """Return what one check finds in a story whose candidate is changed."""
+    made = Story(**story)
+    for change in changes:
+        change(made.candidate)
+    return made.differences(check)
 
 
 def candidate(change: Callable[[Group], None], **story: Any) -> Story:

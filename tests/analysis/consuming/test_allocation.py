@@ -9,11 +9,10 @@ from rocketdiff.analysis.consuming.checks import allocation
 from rocketdiff.analysis.consuming.story import QueueOf, Tenure
 from rocketdiff.analysis.consuming.takeovers import Takeover
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind
-from tests.analysis.consuming.group_story import Group, Row, Story, client_id, fault_row, ns
+from tests.analysis.consuming.group_story import Group, Row, Story, client_id, differences_of, fault_row, ns
 
 Change = Callable[[Group], None]
 
@@ -21,15 +20,15 @@ RESULT, QUEUES, IDS, LATE = "other-result", "other-queues", "other-ids", "late-r
 
 
 def differences(story: Story) -> list[DifferenceFact]:
-    facts = (each.fact for each in judge_case(story.trace(), wanted={"allocation"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return story.differences("allocation")
 
 
 def found(change: Change, **story: Any) -> list[tuple[str, str]]:
     """Signatures, and what was seen."""
-    made = Story(**story)
-    change(made.candidate)
-    return [(fact.signature.removeprefix("allocation."), fact.observed) for fact in differences(made)]
+    return [
+        (fact.signature.removeprefix("allocation."), fact.observed)
+        for fact in differences_of("allocation", change, **story)
+    ]
 
 
 def round_(at_ms: float = 8_000, *queues: str, **row: Any) -> Change:

@@ -8,9 +8,8 @@ import pytest
 from rocketdiff.analysis.consuming.checks import consumption
 from rocketdiff.analysis.consuming.returns import Return
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.units import NS_PER_S
-from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, LEAVE_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, LEAVE_MS, Group, Story, differences_of, ns
 
 A, B = BROKERS
 LEAVE_FAILS, LEAVES_LATER, NEVER_JOINED = (
@@ -29,15 +28,11 @@ Change = Callable[[Group], None]
 
 
 def differences(story: Story) -> list[DifferenceFact]:
-    facts = (each.fact for each in judge_case(story.trace(), wanted={"consumption"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return story.differences("consumption")
 
 
 def signatures(*changes: Change, **story: Any) -> list[str]:
-    made = Story(**story)
-    for change in changes:
-        change(made.candidate)
-    return [fact.signature for fact in differences(made)]
+    return [fact.signature for fact in differences_of("consumption", *changes, **story)]
 
 
 def nothing(_group: Group) -> None:

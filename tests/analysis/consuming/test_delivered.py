@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.arm import Arm
 from tests.analysis.consuming.group_story import Row, Story, ns, properties_of
 
@@ -21,8 +20,7 @@ def differences(*changes: Change, **story: Any) -> list[DifferenceFact]:
     made = Story(**story)
     for change in changes:
         change(made)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={"delivered"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact) and fact.arm == Arm.CANDIDATE]
+    return [fact for fact in made.differences("delivered") if fact.arm == Arm.CANDIDATE]
 
 
 def found(*changes: Change, **story: Any) -> list[tuple[str, str]]:

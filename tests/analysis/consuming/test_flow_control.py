@@ -3,7 +3,6 @@
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.answers.evidence import Standing
 from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, ns
 
@@ -15,8 +14,7 @@ def signatures(story: Story) -> list[str]:
 
 
 def differences(story: Story) -> list[DifferenceFact]:
-    facts = (each.fact for each in judge_case(story.trace(), wanted={"flow-control"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return story.differences("flow-control")
 
 
 def hold(group: Group, *offsets: int) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
-from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, Story, fault_row, ns
+from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, differences_of, fault_row, ns
 
 A, B = BROKERS
 ANOTHER, UNFINISHED = "offsets.committed-by-another", "offsets.unfinished-committed"
@@ -17,10 +16,7 @@ Change = Callable[[Group], None]
 
 
 def differences(change: Change, **story: Any) -> list[DifferenceFact]:
-    made = Story(**story)
-    change(made.candidate)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={"offsets"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return differences_of("offsets", change, **story)
 
 
 def signatures(change: Change, **story: Any) -> list[str]:

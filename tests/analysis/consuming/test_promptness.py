@@ -3,7 +3,6 @@
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.units import NS_PER_S
 from tests.analysis.consuming.group_story import EVERY_MS, Group, Story, ns
 
@@ -25,8 +24,7 @@ def signatures(story: Story) -> list[tuple[str, str]]:
 def differences(story: Story) -> list[DifferenceFact]:
     for group in (story.baseline, story.candidate):
         group.members[0] |= {"join_start_ns": ns(-120_000), "join_end_ns": ns(-119_900)}
-    facts = (each.fact for each in judge_case(story.trace(), wanted={"promptness"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return story.differences("promptness")
 
 
 @pytest.mark.parametrize(

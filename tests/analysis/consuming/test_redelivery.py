@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
-from tests.analysis.consuming.group_story import Group, Story
+from tests.analysis.consuming.group_story import Group, differences_of
 
 AGAIN, GAP, LATE = "redelivery.without-cause", "redelivery.gap", "redelivery.after-giving-up"
 BELOW, ABOVE = "redelivery.below-the-committed-offset", "redelivery.above-the-committed-offset"
@@ -19,10 +18,7 @@ def signatures(change: Callable[[Group], None], **story: object) -> list[str]:
 def differences(
     change: Callable[[Group], None], wanted: str = "redelivery", /, **story: object
 ) -> list[DifferenceFact]:
-    made = Story(**story)  # type: ignore[arg-type]  # fields of a story
-    change(made.candidate)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={wanted}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return differences_of(wanted, change, **story)
 
 
 def fail_and_keep(group: Group, send: int, after_ms: float = 5_000, times: int = 1, result: str = "throw") -> None:

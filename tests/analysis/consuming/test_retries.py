@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
-from tests.analysis.consuming.group_story import Group, Row, Story, ns, wall
+from tests.analysis.consuming.group_story import Group, Row, differences_of, ns, wall
 
 FAILED = 77
 """Its call ends at 7,703 ms; its copy is due a second later, with delay level 1."""
@@ -18,11 +17,7 @@ Change = Callable[[Group], None]
 
 
 def differences(*changes: Change, **story: Any) -> list[DifferenceFact]:
-    made = Story(**story)
-    for change in changes:
-        change(made.candidate)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={"retries"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return differences_of("retries", *changes, **story)
 
 
 def found(*changes: Change, **story: Any) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.sends.message import properties_text
-from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import LEAVE_MS, Group, differences_of, ns
 
 FAILED, WITH_CONTENT = 77, 84
 
@@ -17,11 +16,7 @@ Change = Callable[[Group], None]
 
 
 def differences(*changes: Change, **story: Any) -> list[DifferenceFact]:
-    made = Story(**story)
-    for change in changes:
-        change(made.candidate)
-    facts = (each.fact for each in judge_case(made.trace(), wanted={"retries"}))
-    return [fact for fact in facts if isinstance(fact, DifferenceFact)]
+    return differences_of("retries", *changes, **story)
 
 
 def found(*changes: Change, **story: Any) -> list[str]:
