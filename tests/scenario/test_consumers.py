@@ -1,5 +1,7 @@
 """Scenarios about consumers: what a file may state, the group it makes, and the feeder's plan."""
 
+import re
+
 import pytest
 
 from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
@@ -284,6 +286,40 @@ def test_a_group_that_polls_has_settings_of_its_own(stated: str, instead: str, e
         return
     with pytest.raises(UsageError, match=expected):
         parse(text, "text")
+
+
+ASSIGN = "members: 2\n  assign: [[a/0, b/0], [a/1, b/1]]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, None, id="each queue once"),
+        pytest.param({"a/1, b/1": "a/1"}, "each queue once: a/0, a/1, b/0, b/1", id="a queue of nobody"),
+        pytest.param({"a/1, b/1": "a/1, b/1, a/0"}, "each queue once", id="a queue of two"),
+        pytest.param({"[a/1, b/1]": "[a/1], [b/1]"}, "the queues of 2 members that stay", id="three lists"),
+        pytest.param({"work_ms": "membership: [{at_s: 4, leave: 1}]\n  work_ms"}, "members that stay", id="one leaves"),
+        pytest.param({"work_ms": "tags: [paid]\n  work_ms"}, "no tags with assign", id="tags"),
+        pytest.param({"[delivered, offsets]": "[allocation]"}, "no allocation with assign", id="a check of shares"),
+        pytest.param({"lite-pull": "concurrent", "poll_timeout_ms": "max_reconsume_times"}, "lite-pull for assign", id="a listener"),
+    ],
+)  # fmt: skip
+def test_an_application_assigns_each_queue_to_one_member(changes: dict[str, str], expected: str | None) -> None:
+    """A queue without a member is not consumed, and one of two members would be consumed twice."""
+    text = LITE_PULL.replace("members: 2", f"{ASSIGN}\n  work_ms: 5")
+    for stated, instead in changes.items():
+        assert stated in text
+        text = text.replace(stated, instead)
+    if expected is not None:
+        with pytest.raises(UsageError, match=re.escape(expected)):
+            parse(text, "text")
+        return
+    scenario = parse(text, "text")
+    group, (demand,) = scenario.group, scenario.demands()
+    assert group is not None
+    assert [list(map(str, queues)) for queues in group.assign] == [["a/0", "b/0"], ["a/1", "b/1"]]
+    assert isinstance(demand, GroupDemand)
+    assert demand.capabilities == ("lite-pull", "clustering", "assign")
 
 
 def test_promptness_of_a_poller_that_works_is_not_asked() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from rocketdiff.core.consuming.plan import Allocation, Commits, ListenerKind, ListenerRule, MessageModel
+from rocketdiff.core.records.field_types import Queue
 from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.tables.roles import ClientRole
 
@@ -20,7 +21,8 @@ class MemberSetup:
     warm-up only; the topic holds eight messages. run: first part of every message id ``<run>/<topic>/<send>``. body_bytes: planned
     size of message n, used in turn. settings: only those that the scenario names. properties: set before the client's classes are
     loaded. brokers: the name of each broker by its address as messages show it (their store host), for a client whose messages
-    name no broker. expression: of tags. commits: of a lite pull consumer; None for automatic ones. security: as for producers.
+    name no broker. expression: of tags. commits: of a lite pull consumer; None for automatic ones. assign: broker and id of the queues
+    that its application assigns to it; None: it subscribes. security: as for producers.
     """
 
     member: int
@@ -41,6 +43,7 @@ class MemberSetup:
     brokers: Mapping[str, str] = field(default_factory=dict)
     expression: str | None = None
     commits: Commits | None = None
+    assign: tuple[Queue, ...] | None = None
     security: dict[str, dict[str, str]] | None = field(default=None, repr=False)
 
 

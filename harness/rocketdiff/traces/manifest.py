@@ -88,7 +88,8 @@ class GroupEntry:
     events by time, since 1.11. mixed: members that run the
     baseline, since 1.11. is_broadcasting: each member gets every message, since 1.11. polls: its members are lite pull consumers,
     since 1.13. commits_itself: their application commits after each poll, since 1.13. tags: that it subscribes to, none for all
-    messages, since 1.14.
+    messages, since 1.14. assigned: by member, broker and id of the queues that its application assigns to it, none if they share them,
+    since 1.15.
     """
 
     name: str
@@ -101,6 +102,7 @@ class GroupEntry:
     polls: bool = False
     commits_itself: bool = False
     tags: tuple[str, ...] = ()
+    assigned: tuple[tuple[tuple[str, int], ...], ...] = ()
 
     def subject_arm(self, arm: Arm, number: int | None) -> Arm:
         """Return the arm whose subject a member runs. arm: the group's."""

@@ -10,6 +10,7 @@ import pytest
 
 from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
 from rocketdiff.core.records.consuming import (
+    ASSIGN,
     CONSUMING_CLAIMS,
     CallResult,
     DeliveredMessage,
@@ -87,7 +88,7 @@ def test_the_kind_knows_what_the_driver_claims(release: str, expected: bool) -> 
     assert bool(as_consumer(release)) is python.consumes(release) is expected
     claims = member_capabilities(release)
     assert not unknown_claims(claims)
-    lacking = {ListenerKind.LITE_PULL} if release == "4.2.0" else set()
+    lacking = {ListenerKind.LITE_PULL, ASSIGN} if release == "4.2.0" else set()
     assert set(claims) == (CONSUMING_CLAIMS - lacking if expected else set())
 
 

@@ -142,6 +142,24 @@ def test_a_relay_shows_which_queues_a_member_pulls(
 
 
 @pytest.mark.parametrize(
+    ("owned", "reason"),
+    [
+        pytest.param(((A0,), (A1,)), "", id="each its own"),
+        pytest.param(((A0,), ()), "1@m1 works on [] of T, and [('broker-a', 1)] are assigned to it", id="one works on none"),
+        pytest.param(((A0, A1), (A1,)), "1@m0 works on [('broker-a', 0), ('broker-a', 1)] of T", id="one works on more"),
+    ],
+)  # fmt: skip
+def test_members_work_on_the_queues_that_are_assigned_to_them(
+    owned: tuple[tuple[tuple[str, int], ...], ...], reason: str
+) -> None:
+    """They divide nothing among themselves; brokers list them all the same."""
+    members = [replace(member(f"1@m{number}", own), allocated={}) for number, own in enumerate(owned)]
+    fed, assigned = {"T": TOPICS["T"]}, (frozenset({A0}), frozenset({A1}))
+    seen = why_unsettled(members, fed, ALL_LISTED, ("broker-a", "broker-b"), assigned=assigned)
+    assert seen.startswith(reason) and bool(seen) == bool(reason)
+
+
+@pytest.mark.parametrize(
     ("members", "reason"),
     [
         pytest.param((member("1@m0", (A0, A1)), member("1@m1", (A0, A1))), "", id="both own all"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 _MEMBER = re.compile(r"-m(\d+)(?:-warm)?(?:@STREAM)?$")
 
@@ -81,6 +82,16 @@ class Commits(StrEnum):
     SYNC = "sync"
 
 
+class PlannedQueue(NamedTuple):
+    """A queue of the fed topic. broker: its letter."""
+
+    broker: str
+    queue_id: int
+
+    def __str__(self) -> str:
+        return f"{self.broker}/{self.queue_id}"
+
+
 class ListenerOutcome(StrEnum):
     """How a call of the listener ends. LATER: of an orderly listener, to suspend the queue; ACK_INDEX: success up to a message."""
 
@@ -146,7 +157,8 @@ class GroupPlan:
 
     work_ms: on a message without a rule. settings, properties: those that a scenario names (``core.tables.consumer_settings``);
     the client has its own defaults of all others. drain_s: longest wait after the last send and heal for the group to catch up.
-    members: at the start, numbered from 0. membership: events by time. tags: that it subscribes to, none for all messages.
+    members: at the start, numbered from 0. membership: events by time. tags: that it subscribes to, none for all messages. assign: the
+    queues of each member by number, which its application assigns to it instead of a subscription; none if the members share them.
     """
 
     members: int
@@ -162,6 +174,7 @@ class GroupPlan:
     mix: Mix = Mix.NONE
     commits: Commits = Commits.AUTO
     tags: tuple[str, ...] = ()
+    assign: tuple[tuple[PlannedQueue, ...], ...] = ()
 
     @property
     def expression(self) -> str | None:

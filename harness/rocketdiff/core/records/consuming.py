@@ -26,6 +26,9 @@ CONTENT = "content"
 TAGS = "tags"
 """Capability: subscriptions to some tags only."""
 
+ASSIGN = "assign"
+"""Capability: the application of a lite pull consumer chooses its queues."""
+
 LISTENER = "listener:"
 """Prefix of a claim for an outcome, or a field of the context, that the client's listener has."""
 
@@ -36,7 +39,7 @@ CONSUMING_CLAIMS = frozenset(
     {
         *ListenerKind,
         *MessageModel,
-        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT, TAGS),
+        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT, TAGS, ASSIGN),
         *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
     }
 )

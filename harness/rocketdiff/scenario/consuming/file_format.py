@@ -83,6 +83,11 @@ class MembershipPart(Part):
 Tag = Annotated[str, Field(pattern=r"^[^\s|]+$", max_length=64)]
 
 
+QueueText = Annotated[
+    str, Field(pattern=r"^[a-z]/(0|[1-9][0-9]{0,2})$", description="A queue: letter of the broker, queue id.")
+]
+
+
 class ConsumersPart(Part):
     """The group of each arm."""
 
@@ -102,6 +107,12 @@ class ConsumersPart(Part):
         CommitsName, Field(description="sync: the application of a lite pull consumer, after its work on each poll.")
     ] = Commits.AUTO.value
     tags: Annotated[list[Tag], Field(description="Those that the group subscribes to; none for every message.")] = []
+    assign: Annotated[
+        list[Annotated[list[QueueText], Field(min_length=1)]],
+        Field(
+            description="Queues of each lite pull consumer, which its application assigns; none: the members subscribe."
+        ),
+    ] = []
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 
 

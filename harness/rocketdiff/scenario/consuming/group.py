@@ -13,6 +13,7 @@ from rocketdiff.core.consuming.plan import (
     MemberEvent,
     MessageModel,
     Mix,
+    PlannedQueue,
 )
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.documents.part import Part
@@ -43,6 +44,7 @@ class GroupWork:
             "commits": plan.commits.value if plan.commits is Commits.SYNC else "",
             "mix": plan.mix.value if plan.mixed else "",
             "tags": list(plan.tags),
+            "assign": [" ".join(map(str, queues)) for queues in plan.assign],
             "membership": list(map(str, plan.membership)),
             "settings": {**plan.settings, **plan.properties},
         }
@@ -77,7 +79,14 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         mix=Mix(part.mix),
         commits=Commits(part.commits),
         tags=tuple(part.tags),
+        assign=tuple(tuple(map(queue_of, queues)) for queues in part.assign),
     )
+
+
+def queue_of(text: str) -> PlannedQueue:
+    """Return the queue that a file names as ``a/0``."""
+    broker, _, number = text.partition("/")
+    return PlannedQueue(broker, int(number))
 
 
 def event_of(part: MembershipPart) -> MemberEvent:

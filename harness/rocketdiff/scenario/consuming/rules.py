@@ -63,6 +63,7 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_feed(file),
         *_of_lite_pull(file, faults),
         *_of_commits(file),
+        *_of_assign(file),
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_the_wire(file, faults),
@@ -160,6 +161,32 @@ def _of_commits(file: ConsumerScenarioFile) -> Iterator[Flaw]:
     if consumers.listener != ListenerKind.LITE_PULL:
         hint = "other consumers commit by themselves"
         yield ("consumers", "commits"), "listener: lite-pull for commits: sync", consumers.listener, hint
+
+
+def _of_assign(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Each queue is that of one member, which is there all the time: nobody takes it over."""
+    consumers, place = file.consumers, ("consumers", "assign")
+    if not consumers.assign:
+        return
+    if consumers.listener != ListenerKind.LITE_PULL:
+        yield place, "listener: lite-pull for assign", consumers.listener, "other consumers share the queues"
+    if consumers.membership or len(consumers.assign) != consumers.members:
+        hint = "a list a member, and no membership"
+        yield place, f"the queues of {consumers.members} members that stay", f"{len(consumers.assign)} lists", hint
+    if consumers.tags:
+        yield ("consumers", "tags"), "no tags with assign", ", ".join(consumers.tags), "it gets every message"
+    letters = TOPOLOGIES[file.topology].broker_letters
+    whole = sorted(f"{letter}/{number}" for letter in letters for number in range(file.topic.queues_per_broker))
+    named = sorted(queue for queues in consumers.assign for queue in queues)
+    if named != whole:
+        yield (
+            place,
+            f"each queue once: {', '.join(whole)}",
+            ", ".join(named),
+            "a queue without a member is not consumed",
+        )
+    if "allocation" in file.checks:
+        yield ("checks",), "no allocation with assign", "allocation", "the application divides the queues"
 
 
 def _retries_s(rule: RulePart) -> int:

@@ -143,7 +143,7 @@ class ConsumingTalk:
         if done.calls != self._calls:
             raise broken("incomplete", f"done to count {self._calls} calls", f"{done.calls}")
         hello = self._transcript.hello
-        is_shared = self._setup.model is MessageModel.CLUSTERING
+        is_shared = self._setup.model is MessageModel.CLUSTERING and self._setup.assign is None
         if (
             is_shared
             and self._calls

@@ -73,11 +73,20 @@ MEMBER_DEFECTS = {
     "honest-poller": "none at all, as a lite pull consumer",
     "commits-before-the-poll": "commits messages before a poll hands them out",
     "never-commits": "commits nothing that its polls hand out",
+    "assigns-only-the-first-queue": "consumes only the first of the queues that its application assigns to it",
     "loses-at-a-rebalance": "commits what waits for a poll when it gives a queue up, and never hands it out",
 }
 """Of toys that consume."""
 
-POLLERS = frozenset({"honest-poller", "commits-before-the-poll", "loses-at-a-rebalance", "never-commits"})
+POLLERS = frozenset(
+    {
+        "honest-poller",
+        "commits-before-the-poll",
+        "loses-at-a-rebalance",
+        "never-commits",
+        "assigns-only-the-first-queue",
+    }
+)
 """Those that poll; the others have a listener."""
 
 HOOKLESS = "hookless-"

@@ -19,6 +19,7 @@ from rocketdiff.core.consuming.plan import (
     room_of_member,
 )
 from rocketdiff.core.records.consuming import (
+    ASSIGN,
     CONSUMING_CLAIMS,
     DeliveredMessage,
     OffsetEvent,
@@ -73,7 +74,7 @@ class ScriptedError(Exception):
 
 def member_capabilities(release: str) -> tuple[str, ...]:
     """Return what a member of this release can do: all that it has, or nothing if its consumers are not imitated."""
-    lacking = frozenset() if has_lite_pull(release) else {ListenerKind.LITE_PULL}
+    lacking = frozenset() if has_lite_pull(release) else {ListenerKind.LITE_PULL, ASSIGN}
     return tuple(map(str, sorted(CONSUMING_CLAIMS - lacking))) if is_imitated(release) else ()
 
 
@@ -159,7 +160,10 @@ class ReferenceMember:
         self._is_over = False
         self._poller: threading.Thread | None = None
         self.consumer = self._made(release, toy)
-        self.consumer.subscribe(setup.topic, setup.expression or "*")
+        if isinstance(self.consumer, LitePullConsumer) and setup.assign is not None:
+            self.consumer.assign([TopicQueue(setup.topic, Queue(*queue)) for queue in setup.assign])
+        else:
+            self.consumer.subscribe(setup.topic, setup.expression or "*")
 
     def _made(self, release: str, toy: Toy) -> PushConsumer | LitePullConsumer:
         setup, access = self._setup, access_of(self._setup)

@@ -31,6 +31,7 @@ def warm_setup(setup: MemberSetup) -> MemberSetup:
         listener=ListenerKind.CONCURRENT,
         model=MessageModel.CLUSTERING,
         expression=None,
+        assign=None,
     )
 
 

@@ -294,12 +294,24 @@ def never_commits(consumer: LitePullConsumer) -> None:
     consumer.parts.pulling.commit_all = lambda: None  # type: ignore[method-assign]  # the defect
 
 
+def assigns_only_the_first_queue(consumer: LitePullConsumer) -> None:
+    """Take only the first queue of those that the application assigns, and never pull from the others."""
+    pulling = consumer.parts.pulling
+    assign = pulling.assign
+
+    def only_the_first(queues: Sequence[TopicQueue]) -> None:
+        assign(sorted(queues)[:1])
+
+    pulling.assign = only_the_first  # type: ignore[method-assign]  # the defect
+
+
 POLLING_TOYS: Mapping[str, PollDefect] = MappingProxyType(
     {
         "honest-poller": keeps_polling,
         "commits-before-the-poll": commits_before_the_poll,
         "loses-at-a-rebalance": loses_at_a_rebalance,
         "never-commits": never_commits,
+        "assigns-only-the-first-queue": assigns_only_the_first_queue,
     }
 )
 """By the names of ``subjects.kinds.toy``: lite pull consumers."""

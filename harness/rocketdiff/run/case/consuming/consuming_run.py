@@ -166,9 +166,15 @@ class ConsumingRun:
                 plan.polls,
                 plan.commits is Commits.SYNC,
                 plan.tags,
+                self._assigned,
             )
             for arm, topics in self.names.groups.items()
         }
+
+    @property
+    def _assigned(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """By member: broker and id of the queues that its application assigns to it; none if the members share them."""
+        return self.names.assigned(self._plan.assign)
 
     def go(self) -> None:
         run = self._run
@@ -380,6 +386,7 @@ class ConsumingRun:
             brokers={node.address: node.name for node in run.cluster.brokers},
             expression=plan.expression,
             commits=plan.commits if plan.commits is Commits.SYNC else None,
+            assign=self._assigned[number] if self._assigned else None,
             security=run.relays.security.setup(),
         )
         return ConsumingTalk(setup, plan.rules, self._limits)

@@ -50,6 +50,7 @@ class Joining:
         self._is_shared = group.model is MessageModel.CLUSTERING
         self._has_retry_topic = group.has_retry_topic
         self._strategy = STRATEGY_NAMES[group.allocation]
+        self._assigned = [frozenset(own) for own in names.assigned(group.assign)]
 
     def join_one_by_one(self, members: int) -> None:
         """Raises NotSettled."""
@@ -142,4 +143,12 @@ class Joining:
         whole: dict[str, Queues] = {topic: frozenset(of) for topic, of in queues.items()}
         listed, brokers = self._watch.listed(arm), self._names.brokers
         subscribed = whole if self._has_retry_topic else {topics.fed: whole[topics.fed]}
-        return why_unsettled(members, subscribed, listed, brokers, strategy=self._strategy, is_shared=self._is_shared)
+        return why_unsettled(
+            members,
+            subscribed,
+            listed,
+            brokers,
+            strategy=self._strategy,
+            is_shared=self._is_shared,
+            assigned=self._assigned,
+        )

@@ -1,10 +1,11 @@
 """Names of a case about consumers: topics and groups, and the places where brokers are asked about them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.plan import PlannedQueue
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketmq_reference.rules.java import hash_order
 
@@ -52,6 +53,14 @@ class CaseNames:
     def warm_group(self, arm: Arm, member: int) -> str:
         """Each member's own, so that each gets all warm messages."""
         return f"{self.groups[arm].group}-w{member}"
+
+    def named(self, queue: PlannedQueue) -> tuple[str, int]:
+        """Return broker and id of a queue; the letters of a scenario are the brokers in the order of their names."""
+        return self.brokers[ord(queue.broker) - ord("a")], queue.queue_id
+
+    def assigned(self, plan: Sequence[Sequence[PlannedQueue]]) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """Return broker and id of the queues of each member."""
+        return tuple(tuple(map(self.named, queues)) for queues in plan)
 
     def queues_of(self, arm: Arm) -> Iterator[tuple[TopicKind, str, str, int]]:
         """Yield kind, topic, broker and queue id of each queue of an arm's group."""

@@ -42,15 +42,19 @@ def why_unsettled(
     *,
     strategy: str = "",
     is_shared: bool = True,
+    assigned: Sequence[Queues] = (),
 ) -> str:
     """
     Return why a group is not settled, as a sentence; empty if it is.
 
     topics: the queues of each of its topics. strategy: divides them, by the name that clients report. is_shared: False for a
-    broadcasting group, whose members own all queues.
+    broadcasting group, whose members own all queues. assigned: of the first topic to each member in order, by its application; none if
+    they share them.
     """
     ids = sorted(member.client_id for member in members)
     flaw_of = partial(_flaw_of, strategy) if is_shared else _flaw_of_all
+    if assigned:
+        flaw_of = partial(_flaw_of_assigned, assigned)
     return next(
         (flaw for topic, queues in topics.items() if (flaw := flaw_of(topic, queues, members, ids))), ""
     ) or next((flaw for broker in brokers if (flaw := _flaw_at(broker, listed.get(broker), ids))), "")
@@ -93,6 +97,15 @@ def _flaw_by_rules(client_id: str, owned: Counter[tuple[str, int]], topic: Topic
 def _flaw_of_all(topic: str, queues: Queues, members: Sequence[LivingMember], _ids: Sequence[str]) -> str:
     lacking = (member.client_id for member in members if set(member.owned_of(topic)) != queues)
     return next((f"{client_id} does not own every queue of {topic}" for client_id in lacking), "")
+
+
+def _flaw_of_assigned(
+    assigned: Sequence[Queues], topic: str, _queues: Queues, members: Sequence[LivingMember], _ids: Sequence[str]
+) -> str:
+    for member, queues in zip(members, assigned, strict=False):
+        if set(owned := member.owned_of(topic)) != queues:
+            return f"{member.client_id} works on {sorted(owned)} of {topic}, and {sorted(queues)} are assigned to it"
+    return ""
 
 
 def _flaw_at(broker: str, listed: ListedMembers | None, ids: Sequence[str]) -> str:

@@ -38,7 +38,11 @@ final class Consumers {
             made.commitNothingByPolls();
         }
         made.keepOffsetsIn(WatchedOffsets.of(made, setup.isBroadcasting(), incarnation, reports));
-        made.subscribe(setup.topic, setup.expression);
+        if (setup.assigned == null) {
+            made.subscribe(setup.topic, setup.expression);
+        } else {
+            made.assign(setup.assigned);
+        }
         return made;
     }
 

@@ -30,7 +30,7 @@ public final class ConsumingRunner implements RoleRunner {
             "content", "tags", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
             "listener:ack-index"));
         if (LitePullClient.exists()) {
-            all.add("lite-pull");
+            all.addAll(Arrays.asList("lite-pull", "assign"));
         }
         return all;
     }

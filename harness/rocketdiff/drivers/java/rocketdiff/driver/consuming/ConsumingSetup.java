@@ -1,8 +1,10 @@
 package rocketdiff.driver.consuming;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.apache.rocketmq.common.message.MessageQueue;
 import rocketdiff.driver.Fields;
 import rocketdiff.driver.Setup;
 
@@ -20,6 +22,8 @@ final class ConsumingSetup {
     final String expression;
     private final boolean commitsItself;
     final long workMs;
+    /** That the application assigns to its consumer; null: it subscribes. */
+    final List<MessageQueue> assigned;
     final Map<String, Object> properties;
     private final Map<String, Object> brokers;
     private final List<?> bodyBytes;
@@ -44,7 +48,17 @@ final class ConsumingSetup {
         this.brokers = line.containsKey("brokers")
             ? (Map<String, Object>) Fields.of(line, "brokers", Map.class)
             : Collections.emptyMap();
+        this.assigned = line.containsKey("assign") ? queues((List<?>) Fields.of(line, "assign", List.class)) : null;
         this.bodyBytes = (List<?>) Fields.of(line, "body_bytes", List.class);
+    }
+
+    private List<MessageQueue> queues(List<?> named) {
+        List<MessageQueue> made = new ArrayList<>();
+        for (Object each : named) {
+            List<?> pair = (List<?>) each;
+            made.add(new MessageQueue(topic, (String) pair.get(0), Math.toIntExact((Long) pair.get(1))));
+        }
+        return made;
     }
 
     boolean isOrderly() {

@@ -4,14 +4,19 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
 import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.RPCHook;
 
 /** A lite pull consumer, by reflection: this driver is compiled against a release that has none. */
@@ -22,6 +27,7 @@ final class LitePullClient implements GroupClient {
     private final Object impl;
     private final Method poll;
     private final String group;
+    private volatile boolean isAssigned;
 
     LitePullClient(String group, RPCHook hook) {
         this.group = group;
@@ -55,6 +61,26 @@ final class LitePullClient implements GroupClient {
 
     void subscribe(String topic, String expression) throws MQClientException {
         invoke("subscribe", new Class<?>[] {String.class, String.class}, topic, expression);
+    }
+
+    /** Has it work on these queues, without a subscription. */
+    void assign(Collection<MessageQueue> queues) {
+        call("assign", Collection.class, queues);
+        isAssigned = true;
+    }
+
+    /** The queues that it works on, each with its messages: those of its share, or those that were assigned to it. */
+    @Override
+    public Map<MessageQueue, ProcessQueue> processing() {
+        if (!isAssigned) {
+            return GroupClient.super.processing();
+        }
+        Map<MessageQueue, ProcessQueue> processing = new HashMap<>();
+        Map<?, ?> states = (Map<?, ?>) field(field(impl, "assignedMessageQueue"), "assignedMessageQueueState");
+        for (Map.Entry<?, ?> each : states.entrySet()) {
+            processing.put((MessageQueue) each.getKey(), (ProcessQueue) field(each.getValue(), "processQueue"));
+        }
+        return processing;
     }
 
     /** Leaves commits to the application. */

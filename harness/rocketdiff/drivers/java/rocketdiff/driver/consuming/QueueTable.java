@@ -1,11 +1,9 @@
 package rocketdiff.driver.consuming;
 
-import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
-import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /** Looks at the queues that the client works on, and reports the set when it has changed. */
@@ -13,7 +11,7 @@ final class QueueTable extends Thread {
     /** The protocol allows 20 ms. */
     private static final long LOOK_NS = 10_000_000;
 
-    private final Map<MessageQueue, ProcessQueue> table;
+    private final GroupClient consumer;
     private final int incarnation;
     private final Reports reports;
     private volatile boolean isOver;
@@ -22,7 +20,7 @@ final class QueueTable extends Thread {
     QueueTable(GroupClient consumer, int incarnation, Reports reports) {
         super("queue-table");
         setDaemon(true);
-        this.table = tableOf(consumer);
+        this.consumer = consumer;
         this.incarnation = incarnation;
         this.reports = reports;
     }
@@ -54,7 +52,7 @@ final class QueueTable extends Thread {
     private synchronized void look() {
         long atNs = System.nanoTime();
         TreeSet<MessageQueue> now = new TreeSet<>();
-        for (Map.Entry<MessageQueue, ProcessQueue> each : table.entrySet()) {
+        for (Map.Entry<MessageQueue, ProcessQueue> each : consumer.processing().entrySet()) {
             if (!each.getValue().isDropped()) {
                 now.add(each.getKey());
             }
@@ -62,17 +60,6 @@ final class QueueTable extends Thread {
         if (!now.equals(last)) {
             last = now;
             reports.owned(incarnation, atNs, now);
-        }
-    }
-
-    /** Found by name, as its declared type changed at 4.1.0. */
-    @SuppressWarnings("unchecked")
-    private static Map<MessageQueue, ProcessQueue> tableOf(GroupClient consumer) {
-        try {
-            Object table = RebalanceImpl.class.getMethod("getProcessQueueTable").invoke(consumer.rebalance());
-            return (Map<MessageQueue, ProcessQueue>) table;
-        } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
-            throw new IllegalStateException("this client has no table of queues", e);
         }
     }
 }
