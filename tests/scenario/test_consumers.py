@@ -301,7 +301,7 @@ ASSIGN = "members: 2\n  assign: [[a/0, b/0], [a/1, b/1]]"
         pytest.param({"work_ms": "membership: [{at_s: 4, leave: 1}]\n  work_ms"}, "members that stay", id="one leaves"),
         pytest.param({"work_ms": "tags: [paid]\n  work_ms"}, "no tags with assign", id="tags"),
         pytest.param({"[delivered, offsets]": "[allocation]"}, "no allocation with assign", id="a check of shares"),
-        pytest.param({"lite-pull": "concurrent", "poll_timeout_ms": "max_reconsume_times"}, "lite-pull for assign", id="a listener"),
+        pytest.param({"lite-pull": "concurrent", "poll_timeout_ms: 500": "pull_batch_size: 5"}, "lite-pull for assign", id="a listener"),
     ],
 )  # fmt: skip
 def test_an_application_assigns_each_queue_to_one_member(changes: dict[str, str], expected: str | None) -> None:
