@@ -37,10 +37,12 @@ def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bo
 
 
 def test_an_unknown_release_has_no_rules() -> None:
-    """An unknown release has no rules, for the oracle's reason."""
+    """An unknown release has no rules, for the oracle's reason; clients of a proxy need none, and no timeout closes."""
     book = rulebook_for(whole_trace(subjects={BASELINE: "java:1.0.0", CANDIDATE: "java:1.0.0"}))
     assert (book.rules, book.habits, book.timeouts_close) == ({}, NO_HABITS, True)
     assert "1.0.0" in book.missing
+    behind_a_proxy = rulebook_for(whole_trace(entry=replace(SMALL, topology="two-masters-proxy")))
+    assert (behind_a_proxy.rules, behind_a_proxy.missing, behind_a_proxy.timeouts_close) == ({}, "", False)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """How far a fault reaches in time, which brokers it affects, and fault periods, to the nanosecond."""
 
+import numpy as np
 import pytest
 
-from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach, as_clients_meet
+from rocketdiff.analysis.fault_windows import FaultPeriods, FaultReach, Span, Windows, as_clients_meet
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis import builders
@@ -116,3 +117,29 @@ def test_faults_that_are_answered_cost_no_connection(kind: FaultKind) -> None:
     """A fault that the broker answers ends no attempt, but a send may meet it."""
     assert not FaultReach.of_attempts([fault(10, 12, kind)], SETTINGS).meets(11 * S, 12 * S, "broker-b")
     assert FaultReach.of_sends([fault(10, 12, kind)], SETTINGS).meets(11 * S, 12 * S)
+
+
+@pytest.mark.parametrize(
+    ("spans", "joined"),
+    [
+        ((), ()),
+        (((3, 5), (1, 2)), ((1, 2), (3, 5))),
+        (((1, 2), (2, 3)), ((1, 3),)),
+        (((1, 9), (2, 3)), ((1, 9),)),
+        (((1, 4), (3, 9)), ((1, 9),)),
+        (((1, None), (2, 3)), ((1, None),)),
+        (((1, 4), (2, None)), ((1, None),)),
+        (((5, 2), (6, 7)), ((5, 5), (6, 7))),
+    ],
+)
+def test_windows_that_overlap_or_touch_are_joined(spans: tuple[Span, ...], joined: tuple[Span, ...]) -> None:
+    """Windows are sorted and joined; an open end takes all later ones, and none ends before it begins."""
+    assert Windows.of(spans).spans == joined
+
+
+def test_what_windows_hold_and_meet() -> None:
+    """A window is half-open, for instants and for intervals."""
+    windows = Windows.of([(10, 20), (30, None)])
+    assert windows.hold_many(np.array([9, 10, 19, 20, 29, 30, 99])).tolist() == [False, True, True, False, False, True, True]
+    starts, ends = [5, 5, 19, 20, 20, 40], [10, 11, 21, 30, 31, 41]
+    assert windows.meet_many(np.array(starts), np.array(ends)).tolist() == [False, True, True, False, True, True]
