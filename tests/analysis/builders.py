@@ -114,11 +114,12 @@ def context_of(
     faults: Sequence[FaultRecord] = (),
     habits: AsyncHabits = NO_HABITS,
     may_leave_open: Callable[[str | None], bool] | None = None,
+    **rules: bool,
 ) -> CaseContext:
-    """The context of a case without tables: its faults are given."""
+    """The context of a case without tables: its faults are given. rules: ``rewrites`` and ``renames`` of the rulebook."""
     trace = CaseTrace("r1", SUBJECTS, entry, {})
     vars(trace)["faults"] = tuple(faults)
-    rulebook = Rulebook({}, habits=habits, may_leave_open=may_leave_open)
+    rulebook = Rulebook({}, habits=habits, may_leave_open=may_leave_open, **rules)
     return CaseContext(trace, rulebook, SendFacts("r1", 1, 0))
 
 
@@ -129,9 +130,10 @@ def facts_of(
     entry: CaseEntry = ENTRY,
     habits: AsyncHabits = NO_HABITS,
     may_leave_open: Callable[[str | None], bool] | None = None,
+    **rules: bool,
 ) -> CaseFacts:
     """The facts that observers record."""
-    context = context_of(entry, faults, habits, may_leave_open)
+    context = context_of(entry, faults, habits, may_leave_open, **rules)
     collector, observers = context.collector, [one(context) for one in make]
     for send in sends:
         for observer in observers:

@@ -6,11 +6,11 @@ import pytest
 
 from rocketdiff.analysis.sending.checks.storage.duplication import Duplication
 from rocketdiff.analysis.sending.send_view import Copy
-from rocketdiff.core.records.sending import Attempt
+from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from tests.analysis.builders import S, fault, made, signatures, tried
+from tests.analysis.builders import ENTRY, S, fault, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
     ASYNC,
     CANDIDATE,
@@ -21,6 +21,7 @@ from tests.analysis.sending.checks.builders import (
     SLOW,
     at,
     copied,
+    examples,
     facts_alone,
 )
 
@@ -87,6 +88,51 @@ def test_example_names_allowed_and_existing_copies() -> None:
     assert (
         reported["duplication.stored-more-than-attempted"].observed
         == "1 copy in broker-b queue 0, 1 copy in broker-b queue 1"
+    )
+
+
+@pytest.mark.parametrize("rewrites", [False, True])
+@pytest.mark.parametrize(
+    ("place", "is_torn"),
+    [(at(queue_id=1), True), (at("broker-a"), True), (at("broker-a", 1), False), (at(), None)],
+    ids=["the broker", "the queue id", "neither", "both"],
+)
+def test_a_rewritten_queue_has_the_broker_or_the_number_that_was_read(
+    place: Copy, is_torn: bool | None, rewrites: bool
+) -> None:
+    """Where threads rewrite queues, a copy may lie at the broker, or under the queue id, of an attempt."""
+    found = facts_alone(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[place]), rewrites=rewrites)
+    assert signatures(found) == ([] if is_torn is None or (rewrites and is_torn) else ELSEWHERE)
+
+
+PROXIED = replace(ENTRY, topology="two-masters-proxy")
+
+
+@pytest.mark.parametrize(
+    ("copies", "attempts", "row", "wanted"),
+    [
+        ([at("broker-a", 3)], [tried(0, 1)], {}, None),
+        ([HERE, THERE], [tried(0, 1, SLOW), tried(1, 2, attempt=1)], {}, None),
+        ([HERE, THERE], [tried(0, 1)], {}, ("1", "1 copy in broker-a queue 0, 1 copy in broker-b queue 0")),
+        ([HERE, HERE], [tried(0, 1, CONNECT), tried(1, 2, attempt=1)], {}, ("1", "2 copies in broker-b queue 0")),
+        ([THERE], [tried(0, 1, CONNECT)], {}, ("0", "1 copy in broker-a queue 0")),
+        ([HERE, THERE], [tried(0, 1)], {"route": UNSEEN_ROUTE}, None),
+    ],
+)
+def test_behind_a_proxy_copies_are_counted_over_all_queues(
+    copies: list[Copy], attempts: list[Attempt], row: dict[str, int], wanted: tuple[str, str] | None
+) -> None:
+    """The proxy chooses the queue. If the witness saw no route, it may not have seen every attempt."""
+    found = facts_alone(Duplication, made(CANDIDATE, 0, *attempts, copies=copies, **row), entry=PROXIED)
+    assert examples(found) == (
+        {}
+        if wanted is None
+        else {
+            "stored-more-than-attempted": (
+                f"at most {wanted[0]} in all, one an attempt that did not certainly fail",
+                wanted[1],
+            )
+        }
     )
 
 

@@ -1,5 +1,6 @@
 """Calls that do not wait for an answer: how long, how many and how surely they are held up."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from rocketdiff.analysis.sending.checks.durations.held_up import HeldUp, tail
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.plan import SendMode
-from tests.analysis.builders import MS, S, ended, facts_of, made, pair, signatures, tried
+from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, made, pair, signatures, tried
 
 ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
 
@@ -93,6 +94,25 @@ def test_calls_of_one_arm_alone_are_not_compared() -> None:
     """Calls of one arm alone are not compared."""
     alone = [pair(None, call(Arm.CANDIDATE, n, 400 * MS)) for n in range(30)]
     assert signatures(facts_of(alone, HeldUp)) == []
+
+
+@pytest.mark.parametrize(
+    ("threads", "duration_s", "planned", "more_ms", "is_found"),
+    [
+        (1, 1.0, 100, 13.1, True),
+        (1, 1.0, 100, 13.0, False),
+        (2, 1.0, 400, 8.1, True),
+        (2, 1.0, 400, 8.0, False),
+        (1, 1.0, 0, 13.1, True),
+    ],
+)
+def test_a_thread_that_is_held_up_for_its_period_falls_behind(
+    threads: int, duration_s: float, planned: int, more_ms: float, is_found: bool
+) -> None:
+    """The least delay is the time from send to send of a thread, 10 ms at most, and three times what calls take besides."""
+    entry = replace(ENTRY, threads=threads, duration_s=duration_s, sends_planned=planned)
+    sends = [pair(call(Arm.BASELINE, n, MS), call(Arm.CANDIDATE, n, MS + round(more_ms * MS))) for n in range(30)]
+    assert bool(signatures(facts_of(sends, HeldUp, entry=entry))) is is_found
 
 
 def test_a_sign_test_is_exact() -> None:

@@ -393,3 +393,60 @@ def test_example_names_attempt_broker_and_end() -> None:
     assert (one.example.where.attempt, one.example.observed) == (1, f"attempt 1 at broker-a, and {LOST}")
     ((one,),) = facts_of_outcomes(pair(None, made(CANDIDATE, 0, error="IllegalStateException"))).divergences.values()
     assert (one.example.where.attempt, one.example.observed) == (None, "no attempt, and IllegalStateException")
+
+
+KILL = fault(10 * S, 12 * S, FaultKind.KILL)
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "error", "attempts", "faults", "counted"),
+    [
+        (10 * S, 12 * S, "MQClientException", (), [KILL], (1, 1)),
+        (11 * S, 12 * S, SLOW, (), [KILL], (1, 0)),
+        (11 * S, 12 * S, LOST, (tried(11 * S, 12 * S, LOST),), [KILL], (1, 0)),
+        (11 * S, 12 * S, "MQClientException", (), [fault(S, 2 * S, FaultKind.KILL), KILL], (1, 1)),
+        (10 * S - 1, 12 * S, "MQClientException", (), [KILL], (0, 0)),
+        (10 * S, 12 * S + 1, "MQClientException", (), [KILL], (0, 0)),
+        (11 * S, 12 * S, "MQClientException", (), [PAUSE], (0, 0)),
+        (11 * S, 12 * S, None, (), [KILL], (0, 0)),
+    ],
+)
+def test_failures_while_a_broker_is_gone(
+    start_ns: int,
+    end_ns: int,
+    error: str | None,
+    attempts: tuple[Attempt, ...],
+    faults: list[FaultRecord],
+    counted: tuple[int, int],
+) -> None:
+    """Sends that failed while a broker was killed are counted, and of these those by no timeout and without an attempt."""
+    side = made(CANDIDATE, 0, *attempts, start_ns=start_ns, end_ns=end_ns, error=error)
+    found = facts_of_outcomes(pair(None, side), faults=faults)
+    names = "outcomes.failed-while-gone", "outcomes.failed-without-a-request"
+    assert tuple(found.n(name, "failed", arm=CANDIDATE, phase="faults") for name in names) == counted
+
+
+@pytest.mark.parametrize(
+    ("attempts", "row", "codes"),
+    [
+        ([tried(0, MS, REFUSED, code=14)], {}, ("code 14",)),
+        ([tried(0, MS, REFUSED, code=14)], {"code": 17}, ("code 17",)),
+        ([tried(0, MS, REFUSED, code=14)], {"error": "MQClientException", "code": None}, ("code 14",)),
+        ([tried(0, MS, REFUSED, code=14), tried(MS, 2 * MS, SLOW, attempt=1)], {}, ()),
+        (
+            [tried(0, MS, SLOW), tried(MS, 2 * MS, REFUSED, code=14, attempt=1)],
+            {"error": SLOW, "code": None},
+            ("code 14",),
+        ),
+        ([tried(0, MS, REFUSED)], {}, ()),
+        ([tried(0, MS, REFUSED, code=14)], {"error": None, "code": 14}, ()),
+        ([], {"error": "IllegalStateException", "code": 14}, ()),
+    ],
+)
+def test_failures_by_a_brokers_answer_are_counted_by_code(
+    attempts: list[Attempt], row: dict[str, Any], codes: tuple[str, ...]
+) -> None:
+    """A send that both arms made and that failed by an answer counts by its code, or by that of the last attempt."""
+    found = facts_of_outcomes(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
+    assert found.keys("outcomes.refused-by-broker", "candidate") == codes
+    assert found.n("outcomes.refused-by-broker", phase="calm") == len(codes)

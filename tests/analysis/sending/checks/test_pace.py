@@ -67,6 +67,47 @@ def signatures(facts: CaseFacts) -> list[str]:
     return [one.signature for each in facts.divergences.values() for one in each]
 
 
+def test_examples_of_a_slower_client() -> None:
+    """The example is the send that took longest, with both medians of the worst moment and the limit."""
+    facts = facts_of(closed_loop(usual), closed_loop(SLOWER["stands still for a second and a half"]))
+    ((one,),) = facts.divergences.values()
+    assert (one.example.where.number, one.example.where.thread, one.example.phase) == (100, 0, "calm")
+    assert one.example.expected.endswith("worst moment a median of 2.0 ms, three times that and 10 ms are allowed")
+    assert one.example.observed == "more in 8 of 16 moments (the baseline in 0), a median of 1,404.0 ms in the worst"
+    facts = facts_of(closed_loop(usual), closed_loop(SLOWER["never over fifty sends a second"]))
+    texts = {
+        one.signature: (one.example.expected, one.example.observed)
+        for each in facts.divergences.values()
+        for one in each
+    }
+    assert texts["pace.slower/all-sends"] == ("all sends through in little more than the baseline's 4.1 s", "8.0 s")
+
+
+@pytest.mark.parametrize("time", ["delay", "duration", "start", "all-sends"])
+@pytest.mark.parametrize(
+    ("samples", "is_starved"),
+    [
+        ([(0, 0), (4 * S, 500)], True),
+        ([(0, 0), (4 * S, 499)], False),
+        ([(0, 0), (2 * S, 100), (4 * S, 600), (5 * S, 9_000)], True),
+        ([(0, 0), (2 * S, 101), (4 * S, 600), (5 * S, 9_000)], False),
+        ([(2 * S + 1, 100), (3 * S, 101), (4 * S - 2, 599), (4 * S - 1, 600)], True),
+        ([(2 * S + 1, 101), (3 * S, 100), (4 * S - 2, 600), (4 * S - 1, 600)], False),
+        ([(0, None), (S, 0), (4 * S, 500), (4 * S, None)], True),
+        ([(0, None), (4 * S, None)], False),
+        ([], False),
+    ],
+)
+def test_threads_that_waited_for_a_core(samples: list[tuple[int, int | None]], is_starved: bool, time: str) -> None:
+    """From the last sample before the lost second to the first one after it they must have waited half a second."""
+    each = tuple(ResourceSample(at_ns, 30, 0, 0, 9, None if ms is None else ms * MS) for at_ns, ms in samples)
+    lost = {"lost-ms": 1_000.0, "since-ns": 2.0 * S, "until-ns": 4.0 * S}
+    tallies = {("pace", "candidate", time, key): (1, total) for key, total in lost.items()}
+    facts = CaseFacts("r1", SUBJECTS, replace(ENTRY, resources={"candidate": each}), tallies=tallies)
+    reason = "python:5.3.3 lost 1.0 s, but its threads had no core for 0.5 s meanwhile: the machine may be the cause"
+    assert (pace.evaluate(facts).reason == reason) is is_starved
+
+
 def usual(number: int) -> int:
     """From 1 to 3 ms, and a stall of 100 ms now and then."""
     return 100 * MS if number % 130 == 7 else (1 + number % 3) * MS
@@ -122,7 +163,13 @@ def test_a_client_without_a_core_is_not_slow(waited_ms: int, verdict: Verdict) -
 def test_a_faster_candidate_conforms() -> None:
     """The slower client may be the baseline."""
     facts = facts_of(closed_loop(SLOWER["15 ms more"]), closed_loop(usual))
-    assert (signatures(facts), pace.evaluate(facts).measures[0].name) == ([], "time-for-all-sends baseline")
+    assert signatures(facts) == []
+    assert [(one.name, one.value, one.unit) for one in pace.evaluate(facts).measures] == [
+        ("time-for-all-sends baseline", 7.191, "s"),
+        ("median-delay-in-calm baseline", 1608.4375, "ms"),
+        ("time-for-all-sends candidate", 4.074, "s"),
+        ("median-delay-in-calm candidate", 2.3125, "ms"),
+    ]
 
 
 def test_two_clients_behind_their_plan_conform() -> None:

@@ -1,15 +1,18 @@
 """The first publish list of each arm, manually built."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.sending.checks.by_rules.publish_lists import compare_publish_lists
+from rocketdiff.analysis.sending.checks.by_rules.publish_lists import compare_publish_lists, require_moved_brokers
 from rocketdiff.analysis.sending.send_facts import SendFacts
-from tests.analysis.builders import ENTRY
+from rocketdiff.core.tables.settings import ClientSettings
+from tests.analysis.builders import ENTRY, S
 from tests.analysis.sending.checks.builders import ALL_QUEUES, PublishList, trace_of_lists
+from tests.analysis.trace_builders import QUEUES, SMALL, trace
 
 
 def differing(known: CaseTrace) -> list[tuple[str, str]]:
@@ -60,3 +63,38 @@ def test_brokers_are_listed_by_their_name() -> None:
     """Lists are sorted by broker name, whatever the order in ``run.json``."""
     shuffled = replace(ENTRY, brokers=("broker-b", "broker-a"))
     assert differing(trace_of_lists({1: ALL_QUEUES}, {1: ALL_QUEUES}, entry=shuffled)) == []
+
+
+MOVED: dict[str, Any] = {"kind": "move", "heal_proven_ns": 13 * S}
+ROUTES = [{"route": 1}, {"route": 2, "queues": QUEUES[:2]}]
+POLLED = replace(SMALL, settings=ClientSettings(poll_name_server_interval_ms=4_000))
+
+
+@pytest.mark.parametrize(
+    ("faults", "sends", "found_at"),
+    [
+        ([MOVED], [(18 * S - 1, 2)], None),
+        ([MOVED], [(18 * S, 2)], 18 * S),
+        ([MOVED], [(18 * S, 1)], None),
+        ([MOVED], [(18 * S, 9)], None),
+        ([MOVED], [(40 * S, 2), (30 * S, 2), (20 * S, 1)], 30 * S),
+        ([MOVED, {"inject_ns": 20 * S}], [(20 * S - 1, 2)], 20 * S - 1),
+        ([MOVED, {"inject_ns": 20 * S}], [(20 * S, 2)], None),
+        ([MOVED, {"inject_ns": 30 * S}, {"inject_ns": 20 * S}], [(20 * S, 2)], None),
+        ([{"inject_ns": S}, MOVED], [(18 * S, 2)], 18 * S),
+        ([{"kind": "pause", "heal_proven_ns": 13 * S}], [(18 * S, 2)], None),
+        ([MOVED | {"heal_proven_ns": None}], [(18 * S, 2)], None),
+        ([MOVED | {"node": "broker-a"}], [(18 * S, 2)], None),
+    ],
+)
+def test_a_moved_broker_is_in_the_list_again(
+    faults: list[dict[str, Any]], sends: list[tuple[int, int]], found_at: int | None
+) -> None:
+    """A moved broker is in every list from a polling interval and a second after its proven return until another fault."""
+    rows = [{"send": n, "start_ns": start_ns, "route": route} for n, (start_ns, route) in enumerate(sends)]
+    collector = SendFacts("run", 1, 77)
+    require_moved_brokers(trace(POLLED, sends=rows, routes=ROUTES, faults=faults), collector)
+    facts = [fact.fact for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)]
+    wanted = [] if found_at is None else [("baseline", RULES, found_at), ("candidate", OTHER, found_at)]
+    assert [(fact.arm, fact.signature, fact.at_ns) for fact in facts] == wanted
+    assert {fact.observed for fact in facts} <= {"the client's list is broker-a 0 1"}

@@ -24,6 +24,7 @@ from tests.analysis.sending.checks.builders import (
     Tallies,
     case_of,
     decision,
+    examples,
     facts_alone,
     judged,
     send,
@@ -71,6 +72,23 @@ def test_a_message_lies_where_its_result_points(
     reported: dict[str, Any] = {"broker": "broker-b", "queue_id": 3, "queue_offset": 7} | row
     found = facts_alone(QueueChoice, made(CANDIDATE, 0, tried(0, 1), copies=copies, **reported))
     assert signatures(found) == (["witness.queue-or-offset-wrong 1"] if is_wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("renames", "offset", "wanted"),
+    [
+        (False, 7, ("broker-b queue 3 offset 7", "broker-a queue 3 offset 7, broker-a queue 0 offset 7")),
+        (True, 7, None),
+        (True, 8, ("offset 8", "broker-a queue 3 offset 7, broker-a queue 0 offset 7")),
+    ],
+)
+def test_a_renamed_broker_is_not_compared(renames: bool, offset: int, wanted: tuple[str, str] | None) -> None:
+    """Where another thread may rename the broker of a result, only queue and offset are compared."""
+    copies = [Copy("broker-a", queue, 7, 0, True) for queue in (3, 0)]
+    side = made(CANDIDATE, 0, tried(0, 1), copies=copies, queue_id=3, queue_offset=offset)
+    found = examples(facts_alone(QueueChoice, side, renames=renames))
+    texts = wanted and (f"the message at {wanted[0]}, as in the result", f"stored at {wanted[1]}")
+    assert found == ({} if texts is None else {"queue-or-offset-wrong": texts})
 
 
 @pytest.mark.parametrize(("level", "queue_id", "is_wrong"), [(4, 3, False), (4, 4, True), (None, 3, False)])

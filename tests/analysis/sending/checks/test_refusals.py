@@ -1,13 +1,17 @@
-"""Whole runs in which a client, or a broker, refuses messages, judged to the exit code."""
+"""Messages that a client, or a broker, refuses: literal sends, and whole runs judged to the exit code."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from rocketdiff.analysis.sending.checks.results.refusals import Refusals
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.builders import MS, S, facts_of, made, pair, tried
 from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, PAUSE, REFUSED, SLOW, examples
 from tests.analysis.stories import CALM, PAUSED, PLAIN
 from tests.analysis.synthetic import ORIGIN_NS, ArmRecords, Change, Pause
 
@@ -107,3 +111,102 @@ def test_equal_refusals_before_a_fault_are_no_difference(new_run: NewRun, ending
     """Sends without attempts after a fault are compared by the rules, and equal refusals before it are no difference."""
     some = refuse(every=7)
     assert ending_of(new_run([LATER], change=some, change_baseline=some)).judgement.exit_code is ExitCode.CONFORMS
+
+
+RUNTIME: dict[str, Any] = {"error": "RuntimeException"}
+CODED: dict[str, Any] = {
+    "error": "MQClientException",
+    "code": 13,
+    "cause": "IllegalArgumentException",
+    "message": "too\n  large",
+}
+CODED_END = "MQClientException/code=13/cause=IllegalArgumentException"
+BEFORE = "refused before any request"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "found"),
+    [
+        (RUNTIME, RUNTIME, {}),
+        (CODED, CODED | {"message": "other"}, {}),
+        (RUNTIME, {"error": "client-refused"}, {}),
+        ({"error": "client-refused"}, RUNTIME, {}),
+        (
+            {},
+            CODED,
+            {
+                f"refused-before-a-request/{CODED_END}": (
+                    "a request: the baseline sends it",
+                    f"{BEFORE}, {CODED_END}: too large",
+                )
+            },
+        ),
+        (
+            {},
+            RUNTIME,
+            {
+                "refused-before-a-request/RuntimeException": (
+                    "a request: the baseline sends it",
+                    f"{BEFORE}, RuntimeException",
+                )
+            },
+        ),
+        (RUNTIME, {}, {"sent-though-refused/RuntimeException": (f"{BEFORE}, RuntimeException", "1 attempts, SEND_OK")}),
+        (
+            RUNTIME,
+            SLOW,
+            {"sent-though-refused/RuntimeException": (f"{BEFORE}, RuntimeException", f"1 attempts, {SLOW}")},
+        ),
+        (
+            CODED,
+            CODED | {"code": 14},
+            {
+                "refused-otherwise/MQClientException/code=14/cause=IllegalArgumentException": (
+                    f"{BEFORE}, {CODED_END}: too large",
+                    f"{BEFORE}, MQClientException/code=14/cause=IllegalArgumentException: too large",
+                )
+            },
+        ),
+        (
+            RUNTIME,
+            RUNTIME | {"cause": "X"},
+            {
+                "refused-otherwise/RuntimeException/cause=X": (
+                    f"{BEFORE}, RuntimeException",
+                    f"{BEFORE}, RuntimeException/cause=X",
+                )
+            },
+        ),
+        (None, RUNTIME, {}),
+        (RUNTIME, None, {}),
+    ],
+)
+def test_which_refusals_differ(
+    baseline: dict[str, Any] | str | None, candidate: dict[str, Any] | str | None, found: dict[str, tuple[str, str]]
+) -> None:
+    """Both refuse a message alike, or it is a difference; a send of one arm alone is not compared. A text: the error after an attempt."""
+    sides = []
+    for arm, row in ((BASELINE, baseline), (CANDIDATE, candidate)):
+        attempts = [] if row and not isinstance(row, str) else [tried(0, MS, row or None)]
+        sides.append(None if row is None else made(arm, 0, *attempts, **(row if isinstance(row, dict) else {})))
+    facts = facts_of([pair(*sides)], Refusals)
+    assert examples(facts) == found
+    for arm, row in ((BASELINE, baseline), (CANDIDATE, candidate)):
+        ends = {"code": "/code={code}", "cause": "/cause={cause}"}
+        words = (
+            []
+            if not isinstance(row, dict) or not row
+            else [row["error"] + "".join(text.format(**row) for name, text in ends.items() if name in row)]
+        )
+        assert list(facts.keys("outcomes.refused", str(arm))) == words
+
+
+@pytest.mark.parametrize(
+    ("attempts", "start_ns", "error"),
+    [((), 11 * S, "RuntimeException"), ((tried(S, S + MS, REFUSED),), S, "RuntimeException"), ((), S, None)],
+    ids=["under a fault", "after an attempt", "no error"],
+)
+def test_only_errors_in_calm_without_attempts_are_refusals(attempts: Any, start_ns: int, error: str | None) -> None:
+    """A fault, or a request, may have caused the other failures."""
+    side = made(CANDIDATE, 0, *attempts, faults=[PAUSE], start_ns=start_ns, error=error)
+    assert facts_of([pair(None, side)], Refusals).tallies == {}

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.analysis.checks.case_facts import INCOMPARABLE
 from rocketdiff.analysis.checks.pairing import is_sound
 from rocketdiff.analysis.conclusions import all_evidence, case_facts
+from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.verdict import Verdict
@@ -109,3 +111,23 @@ def test_faithful_clients_meet_the_same_faults(story: str) -> None:
     baseline, candidate, faults = SAME[story]
     verdicts, code, sound = judged(closed_loop(baseline), closed_loop(candidate), faults)
     assert (Verdict.INVALID in verdicts.values(), code, sound) == (False, ExitCode.CONFORMS, True)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_reason_names_the_worst_spell(turned: bool) -> None:
+    """It gives how far both arms were behind where one was furthest."""
+    arms = [closed_loop(usual), closed_loop(lambda n: {46: 180, 146: 250, 246: 150}.get(n, 2) * MS)]
+    entry = replace(ENTRY, sends_planned=400, origin_ns=0)
+    both = zip(("baseline", "candidate"), reversed(arms) if turned else arms, strict=True)
+    tables: dict[str, Any] = {f"{name}_{arm}": rows for arm, each in both for name, rows in each.items()}
+    items = judge_case(trace(entry, **tables, faults=list(FOUR)), wanted=["pace"])
+    (reason,) = [
+        fact.key for fact in (item.fact for item in items) if isinstance(fact, Tally) and fact.check == INCOMPARABLE
+    ]
+    behind = (
+        ("java:5.3.3 0.00 s", "python:5.3.3 0.21 s") if not turned else ("java:5.3.3 0.21 s", "python:5.3.3 0.00 s")
+    )
+    assert reason == (
+        "the arms did not meet the same faults: when 3 of 4 spells began they were unequally behind their plan, "
+        + " and ".join(behind)
+    )

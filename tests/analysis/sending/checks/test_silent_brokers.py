@@ -2,21 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.sending.checks.durations.silent_brokers import BLOCKED, RETRIED, retried_shares
+from rocketdiff.analysis.facts import Tally
+from rocketdiff.analysis.sending.checks.context import CaseContext
+from rocketdiff.analysis.sending.checks.durations.silent_brokers import BLOCKED, RETRIED, SilentBrokers, retried_shares
+from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import LONGEST_STALL
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.builders import ENTRY, MS, SUBJECTS
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.sending.bank_acting import CAPPED, REPEATED, acting, notices_late
 from tests.analysis.sending.bank_spoils import Spoil
 from tests.analysis.sending.checks.builders import tallied
 from tests.analysis.synthetic import ArmRecords
 from tests.analysis.synthetic_modes import ModeStory
+from tests.analysis.trace_builders import SLOW, SMALL, trace
 
 LATE, LONGER = "attempts.late-timeouts", "attempts.waits-longer-each-time"
 OUTLASTED = "attempts.outlasted-timeout"
@@ -100,3 +107,118 @@ def test_shares_of_retried_sends(met: tuple[int, int], ended: tuple[int, int], f
     """Blocked attempts that one arm alone tries again are compared, in both directions."""
     tallies = tallied(*met, BLOCKED, BLOCKED) | tallied(*ended, RETRIED, RETRIED)
     assert len(retried_shares(CaseFacts("r1", SUBJECTS, ENTRY, tallies=tallies))) == found
+
+
+ALLOWED_MS = 200
+TIMED = replace(SMALL, settings=ClientSettings(send_msg_timeout_ms=500, send_msg_max_timeout_per_request_ms=ALLOWED_MS))
+OUTAGE: dict[str, Any] = {"injected_ns": 2 * S, "heal_ns": 60 * S}
+ON_TIME = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0, 5.0, 1.0, 4.0)
+
+
+def timeouts(late_ms: tuple[float, ...], every_ms: int = 2_000, **others: Any) -> dict[str, list[dict[str, Any]]]:
+    """Sends from 2 s on whose first attempt is so late beyond its 200 ms; of two the first is retried. Three quick ones in calm."""
+    sends, attempts = [], []
+    for number, each in enumerate(late_ms):
+        start = 2 * S + number * every_ms * MS
+        end = start + ALLOWED_MS * MS + round(each * MS)
+        named = {"send": number, "thread": number % 3}
+        failed = {"broker": "broker-b", "error": SLOW, "status": None, "outcome": "unknown", "reason": "timeout"}
+        sends.append(named | {"due_ns": start, "start_ns": start, "end_ns": end + MS} | others)
+        attempts.append(named | failed | {"start_ns": start, "end_ns": end})
+        if number % 2 == 0:
+            attempts.append(named | {"attempt": 1, "start_ns": end, "end_ns": end + MS})
+    for number in range(len(late_ms), len(late_ms) + 3):
+        times = {"send": number, "start_ns": 100 * S + number * S, "end_ns": 100 * S + number * S + MS}
+        sends.append(times | {"due_ns": times["start_ns"]})
+        attempts.append(times)
+    return {"sends": sends, "attempts": attempts}
+
+
+def observed(baseline: Any, candidate: Any, *outages: dict[str, Any]) -> tuple[list[Any], dict[str, tuple[int, int]]]:
+    """Differences, and blocked and retried attempts of each arm."""
+    arms = {"baseline": baseline, "candidate": candidate}
+    tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
+    case = trace(
+        TIMED, **tables, routes=[{}], faults=[OUTAGE | {"inject_ns": S, "healed_ns": 61 * S} | one for one in outages]
+    )
+    collector = SendFacts("r1", 1, 0)
+    SilentBrokers(CaseContext(case, rulebook_for(case), collector)).finish()
+    counts = {
+        (fact.arm, fact.check): fact.n for fact in (each.fact for each in collector.facts()) if isinstance(fact, Tally)
+    }
+    return list(collector.differences()), {arm: (counts[arm, BLOCKED], counts[arm, RETRIED]) for arm in arms}
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "found"),
+    [
+        (ON_TIME, None),
+        (
+            (300.0,) * 8 + (301.0,),
+            (
+                LATE,
+                8,
+                "at most 50 ms beyond their timeout: the baseline's 9 up to 5 ms",
+                "9 of 9 longer, by up to 301 ms (p = 5.9e-07)",
+            ),
+        ),
+        (
+            (1.0, 300.0, 300.0, 301.0, 300.0, 300.0, 2.0, 300.0, 50.0),
+            (
+                LATE,
+                3,
+                "at most 50 ms beyond their timeout: the baseline's 9 up to 5 ms",
+                "6 of 9 longer, by up to 301 ms (p = 5.9e-07)",
+            ),
+        ),
+        (
+            tuple(6.0 * n for n in range(9)),
+            (
+                LONGER,
+                8,
+                "waits for silent brokers that grow no more than the baseline's, from 1 to 5 ms beyond the timeout",
+                "9 waits, the last third 36 ms longer than the first",
+            ),
+        ),
+    ],
+)
+def test_late_and_growing_timeouts_of_literal_sends(
+    late_ms: tuple[float, ...], found: tuple[str, int, str, str] | None
+) -> None:
+    """The example is the latest timeout, with the baseline's limits."""
+    differences, _ = observed(timeouts(ON_TIME), timeouts(late_ms), {})
+    seen = [(each.signature, each.send, each.expected, each.observed) for each in differences]
+    assert seen == ([] if found is None else [found])
+    for each in differences:
+        assert (each.arm, each.thread, each.attempt, each.phase) == ("candidate", each.send % 3, 0, "paused")
+        assert each.at_ns == 2 * S + each.send * 2 * S + ALLOWED_MS * MS
+
+
+@pytest.mark.parametrize(
+    ("candidate", "outages", "counts"),
+    [
+        (timeouts(ON_TIME), [{}], (9, 5)),
+        (timeouts(ON_TIME), [{"heal_ns": None, "healed_ns": None}], (9, 5)),
+        (timeouts(ON_TIME), [{"injected_ns": 2 * S + 1}], (8, 4)),
+        (timeouts(ON_TIME), [{"heal_ns": 18 * S + (ALLOWED_MS + 50) * MS}], (8, 4)),
+        (timeouts(ON_TIME), [{"heal_ns": 18 * S + (ALLOWED_MS + 50) * MS + 1}], (9, 5)),
+        (timeouts(ON_TIME), [{"heal_ns": 8 * S + 250 * MS}, {"injected_ns": 10 * S, "episode": 2}], (8, 5)),
+        (timeouts(ON_TIME), [{"node": "broker-a"}], (0, 0)),
+        (timeouts(ON_TIME), [{"kind": "kill"}], (0, 0)),
+        (timeouts(ON_TIME, mode="async"), [{}], (0, 0)),
+        (timeouts(ON_TIME, mode="oneway"), [{}], (0, 0)),
+        (timeouts(ON_TIME, mode="sync"), [{}], (9, 5)),
+        (timeouts(ON_TIME, kind="batch"), [{}], (9, 5)),
+        (timeouts(ON_TIME, kind="queue"), [{}], (0, 0)),
+        (timeouts((-5.0,) * 9), [{}], (9, 5)),
+        (timeouts((-5.1,) * 9), [{}], (0, 0)),
+        (timeouts((5.0, 1.0), every_ms=4), [{}], (1, 1)),
+        (timeouts((5.0, 1.0), every_ms=5), [{}], (2, 1)),
+    ],
+)
+def test_which_attempts_a_silent_broker_blocked(
+    candidate: dict[str, Any], outages: list[dict[str, Any]], counts: tuple[int, int]
+) -> None:
+    """Its broker was silent until well after the timeout of a call that waits; timeouts that one stall may delay count once."""
+    _, seen = observed(timeouts(ON_TIME), candidate, *outages)
+    assert seen["candidate"] == counts

@@ -140,6 +140,14 @@ def test_windows_that_overlap_or_touch_are_joined(spans: tuple[Span, ...], joine
 def test_what_windows_hold_and_meet() -> None:
     """A window is half-open, for instants and for intervals."""
     windows = Windows.of([(10, 20), (30, None)])
-    assert windows.hold_many(np.array([9, 10, 19, 20, 29, 30, 99])).tolist() == [False, True, True, False, False, True, True]
+    assert windows.hold_many(np.array([9, 10, 19, 20, 29, 30, 99])).tolist() == [
+        False,
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]
     starts, ends = [5, 5, 19, 20, 20, 40], [10, 11, 21, 30, 31, 41]
     assert windows.meet_many(np.array(starts), np.array(ends)).tolist() == [False, True, True, False, True, True]

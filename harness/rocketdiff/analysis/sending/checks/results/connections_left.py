@@ -215,8 +215,8 @@ def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str
     samples = facts.entry.connections.get(arm, ())
     if held is None or not samples or samples[0].held is None:
         return None
-    before = samples[0].held
-    return Counter({server: n - max(1, before.get(server, 0)) for server, n in held.items()}) + Counter()
+    before = Counter(samples[0].held)
+    return Counter({server: n - max(1, before[server]) for server, n in held.items()}) + Counter()
 
 
 def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:

@@ -76,9 +76,9 @@ class UnequalFailures(TableObserver):
         return self._context.entry.threads * (2 + (outage[1] - outage[0]) // (shortest_ms * NS_PER_MS))
 
     def _compare(self, modes: Sequence[SendMode | None], spans: Sequence[Span], luck: int) -> None:
-        sends = {arm: self._sends(arm, modes) for arm in Arm} if spans else {}
-        if not sends or not all(due.size for due, _, _ in sends.values()):
+        if not spans:
             return
+        sends = {arm: self._sends(arm, modes) for arm in Arm}
         found = {arm: [_failures(due, failed, span) for span in spans] for arm, (due, failed, _) in sends.items()}
         if not are_unequal(found[Arm.BASELINE], found[Arm.CANDIDATE], luck):
             return

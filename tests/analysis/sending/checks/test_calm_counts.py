@@ -1,0 +1,66 @@
+"""What checks count of calm sends in columns, on literal sends."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, cast
+
+import numpy as np
+
+from rocketdiff.analysis.sending.checks.calm_counts import CalmSends
+from rocketdiff.analysis.sending.checks.codes import SENDING_CODES
+
+
+@dataclass
+class ThreeSends:
+    """Before, during and after a fault; the first has no choice of a queue, and no wall clock is known for the last."""
+
+    phases: Any = (0, 1, 2)
+    in_period: Any = (False, True, False)
+    either_in_period: Any = (False, True, True)
+    queues: Any = (1, 4, 8)
+    avoided: Any = (0, 1, 2)
+    called_back: Any = (True, True, False)
+    stored_ms: Any = (120, 121, 9_000)
+    ended_ms: Any = (100.0, 100.0, inf)
+    follows: Any = (False, False, True)
+    shows_content: Any = (True, False, True)
+
+    def __post_init__(self) -> None:
+        for name, values in vars(self).items():
+            setattr(self, name, np.array(values))
+
+
+ALL = {"calm": 1.0, "paused": 1.0, "after": 1.0}
+
+COUNTS = {
+    ("avoidance", "decision"): {"paused": 1.0, "after": 1.0},
+    ("avoidance.legal", "decision"): {"paused": 0.25, "after": 0.125},
+    ("callbacks", "once"): {"calm": 1.0, "paused": 1.0},
+    ("content", "copy"): {"calm": 1.0, "after": 1.0},
+    ("duplication", "accounted"): ALL,
+    ("duplication", "message"): ALL,
+    ("loss", "stored"): ALL,
+    ("loss", "stored-late"): {"calm": 0.0, "paused": 1.0, "after": 0.0},
+    ("order", "pair"): {"after": 1.0},
+    ("outcomes", "sends"): {"calm": 1.0, "faults": 2.0},
+    ("outcomes.crowded", "not failed"): {"calm": 2.0},
+    ("queue-choice", "decision"): {"paused": 1.0, "after": 1.0},
+    ("queue-choice.legal", "decision"): {"paused": 0.25, "after": 0.125},
+    ("queue-choice.met", "choice"): {"paused": 1.0, "after": 1.0},
+}
+"""By tally: how often the sends count, or their share, by phase."""
+
+
+def test_counts_of_calm_sends() -> None:
+    """A message is late that was stored over 20 ms after its call; only one of four or eight queues is legal."""
+    sends = cast(CalmSends, ThreeSends())
+    found = {}
+    for count in (each for code in SENDING_CODES for each in code.calm):
+        here = np.ones(3, dtype=np.bool_) if count.where is None else count.where(sends)
+        amounts = (count.share or count.times or (lambda _: np.ones(3)))(sends)
+        codes, phases = count.phased(sends)
+        by_phase: dict[str, float] = {}
+        for code, amount in zip(codes[here].tolist(), amounts[here].tolist(), strict=True):
+            by_phase[str(phases[code])] = by_phase.get(str(phases[code]), 0.0) + amount
+        found[count.check, count.key] = by_phase
+    assert found == COUNTS
