@@ -114,7 +114,7 @@ def context_of(
     faults: Sequence[FaultRecord] = (),
     habits: AsyncHabits = NO_HABITS,
     may_leave_open: Callable[[str | None], bool] | None = None,
-    **rules: bool,
+    **rules: Any,
 ) -> CaseContext:
     """The context of a case without tables: its faults are given. rules: ``rewrites`` and ``renames`` of the rulebook."""
     trace = CaseTrace("r1", SUBJECTS, entry, {})
@@ -130,7 +130,7 @@ def facts_of(
     entry: CaseEntry = ENTRY,
     habits: AsyncHabits = NO_HABITS,
     may_leave_open: Callable[[str | None], bool] | None = None,
-    **rules: bool,
+    **rules: Any,
 ) -> CaseFacts:
     """The facts that observers record."""
     context = context_of(entry, faults, habits, may_leave_open, **rules)

@@ -1,6 +1,7 @@
 """The check ``duplication`` on manually built sends."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,7 @@ PROXIED = replace(ENTRY, topology="two-masters-proxy")
     ],
 )
 def test_behind_a_proxy_copies_are_counted_over_all_queues(
-    copies: list[Copy], attempts: list[Attempt], row: dict[str, int], wanted: tuple[str, str] | None
+    copies: list[Copy], attempts: list[Attempt], row: dict[str, Any], wanted: tuple[str, str] | None
 ) -> None:
     """The proxy chooses the queue. If the witness saw no route, it may not have seen every attempt."""
     found = facts_alone(Duplication, made(CANDIDATE, 0, *attempts, copies=copies, **row), entry=PROXIED)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.sending.checks.results.refusals import Refusals
+from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.builders import MS, S, facts_of, made, pair, tried
@@ -185,10 +186,12 @@ def test_which_refusals_differ(
     baseline: dict[str, Any] | str | None, candidate: dict[str, Any] | str | None, found: dict[str, tuple[str, str]]
 ) -> None:
     """Both refuse a message alike, or it is a difference; a send of one arm alone is not compared. A text: the error after an attempt."""
-    sides = []
+    sides: list[SendView | None] = []
     for arm, row in ((BASELINE, baseline), (CANDIDATE, candidate)):
-        attempts = [] if row and not isinstance(row, str) else [tried(0, MS, row or None)]
-        sides.append(None if row is None else made(arm, 0, *attempts, **(row if isinstance(row, dict) else {})))
+        if isinstance(row, dict):
+            sides.append(made(arm, 0, *([] if row else [tried(0, MS)]), **row))
+        else:
+            sides.append(None if row is None else made(arm, 0, tried(0, MS, row)))
     facts = facts_of([pair(*sides)], Refusals)
     assert examples(facts) == found
     for arm, row in ((BASELINE, baseline), (CANDIDATE, candidate)):

@@ -117,12 +117,19 @@ ON_TIME = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0, 5.0, 1.0, 4.0)
 
 def timeouts(late_ms: tuple[float, ...], every_ms: int = 2_000, **others: Any) -> dict[str, list[dict[str, Any]]]:
     """Sends from 2 s on whose first attempt is so late beyond its 200 ms; of two the first is retried. Three quick ones in calm."""
-    sends, attempts = [], []
+    sends: list[dict[str, Any]] = []
+    attempts: list[dict[str, Any]] = []
     for number, each in enumerate(late_ms):
         start = 2 * S + number * every_ms * MS
         end = start + ALLOWED_MS * MS + round(each * MS)
         named = {"send": number, "thread": number % 3}
-        failed = {"broker": "broker-b", "error": SLOW, "status": None, "outcome": "unknown", "reason": "timeout"}
+        failed: dict[str, Any] = {
+            "broker": "broker-b",
+            "error": SLOW,
+            "status": None,
+            "outcome": "unknown",
+            "reason": "timeout",
+        }
         sends.append(named | {"due_ns": start, "start_ns": start, "end_ns": end + MS} | others)
         attempts.append(named | failed | {"start_ns": start, "end_ns": end})
         if number % 2 == 0:
