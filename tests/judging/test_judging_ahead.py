@@ -1,6 +1,5 @@
 """Judging is prepared between the last cases and while the last is read back, never beside senders."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,9 +23,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Calls of Spark's processes; libraries load at once."""
     found: list[str] = []
 
-    def prepare(master: str | None, _home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
+    def prepare(master: str | None, _home: Path, *, is_soon: bool) -> None:
         assert not is_soon
-        first()
         found.append(f"prepare {master}")
 
     monkeypatch.setattr(judge_runs, "prepare", prepare)

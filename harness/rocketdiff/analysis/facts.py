@@ -148,15 +148,6 @@ def _struct(kind: type[Any]) -> pa.DataType:
     return pa.struct([pa.field(name, arrow_type(hints[name])) for name in columns_of(kind)])
 
 
-def ddl_type(kind: pa.DataType) -> str:
-    """Return an Arrow type in Spark's DDL notation."""
-    if isinstance(kind, pa.StructType):
-        return f"struct<{', '.join(f'{field.name}: {ddl_type(field.type)}' for field in kind)}>"
-    if isinstance(kind, pa.ListType):
-        return f"array<{ddl_type(kind.value_type)}>"
-    return {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}[kind]
-
-
 _COLUMN_TYPES: dict[str, pa.DataType] = {
     "run": pa.string(),
     "number": pa.int64(),
@@ -165,9 +156,6 @@ _COLUMN_TYPES: dict[str, pa.DataType] = {
 
 ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Arrow schema of ``facts``."""
-
-SPARK_SCHEMA = ", ".join(f"{field.name} {ddl_type(field.type)}" for field in ARROW_SCHEMA)
-"""The same schema in Spark's DDL notation."""
 
 _COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
 

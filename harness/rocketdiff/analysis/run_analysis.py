@@ -1,7 +1,6 @@
 """Analyses one or many runs, on Spark or in this process."""
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,37 +46,6 @@ def analyze(
     )
 
 
-def prepare(master: str | None, java_home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
-    """
-    Start in a thread what ``analyze`` will need. Raises the same errors.
-
-    first: called first in that thread. is_soon: ``analyze`` follows at once, so Spark is not warmed up.
-    """
-    if master == WITHOUT_SPARK:
-        threading.Thread(target=first, name="ahead", daemon=True).start()
-        return
-    from rocketdiff.analysis.spark.distributed import warm_up  # noqa: PLC0415 - as _on_spark
-    from rocketdiff.analysis.spark.session import prepare as prepare_session  # noqa: PLC0415
-
-    prepare_session(master, java_home=java_home, first=first, then=None if is_soon else warm_up)
-
-
-def pause(master: str | None) -> None:
-    """Suspend the processes that ``prepare`` started until ``go_on`` or ``analyze``."""
-    if master != WITHOUT_SPARK:
-        from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
-
-        session.pause()
-
-
-def go_on(master: str | None) -> None:
-    """Resume the processes that ``pause`` suspended."""
-    if master != WITHOUT_SPARK:
-        from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
-
-        session.go_on()
-
-
 def analyze_here(run: RunDirectory) -> Analysis:
     """Analyse an open run, or a part of one, in this process."""
     return concluded([run], summaries_here([run]))
@@ -98,12 +66,13 @@ def _on_spark(
     runs: Sequence[RunDirectory], master: str | None, java_home: Path | None, spark: "SparkSession | None"
 ) -> Summaries:
     # Importing Spark takes half a second. An analysis without Spark saves it.
-    from rocketdiff.analysis.spark.distributed import summaries_on_spark  # noqa: PLC0415
+    from rocketdiff.analysis.spark.distributed import start_workers, summaries_on_spark  # noqa: PLC0415
     from rocketdiff.analysis.spark.session import session  # noqa: PLC0415
 
     if spark is not None:
         return summaries_on_spark(spark, runs)
     with session(master, java_home=java_home) as own:
+        start_workers(own)
         return summaries_on_spark(own, runs)
 
 

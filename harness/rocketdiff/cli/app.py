@@ -112,15 +112,23 @@ def analyze(
     verbose: VerboseOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
+    from rocketdiff.analysis.spark.ahead import prepare
     from rocketdiff.core.answers.policy import policy_of
-    from rocketdiff.judging.judge_runs import judge_runs
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
+    from rocketdiff.releases.jdk import find_java
     from rocketdiff.run.selection import require_usable
+    from rocketdiff.traces.run_directory import RunDirectory
 
     policy = policy_of(inconclusive, strict=strict)
     require_usable(out or Path(), master)
     detail = detail_of(quiet=quiet, verbose=verbose)
     known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
+    for path in runs:
+        RunDirectory.open(path)
+    # Before the last import, which takes half a second in which the JVM starts.
+    prepare(master, find_java().home, is_soon=True)
+    from rocketdiff.judging.judge_runs import judge_runs
+
     with shown_on_terminal(detail) as listeners:
         judged = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=listeners)
     leave(judged.judgement.exit_code)

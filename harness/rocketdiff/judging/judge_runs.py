@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import analyze, analyze_here, go_on, pause, prepare
+from rocketdiff.analysis.run_analysis import analyze, analyze_here
+from rocketdiff.analysis.spark.ahead import go_on, pause, prepare
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError, UsageError
@@ -79,10 +80,9 @@ class JudgingAhead:
             go_on(self._master)
             return
         self._has_begun = True
-        try:
-            prepare(self._master, find_java().home, self._load, is_soon=False)
-        except HarnessError:
-            self._loaded.set()
+        threading.Thread(target=self._load, name="libraries", daemon=True).start()
+        with suppress(HarnessError):
+            prepare(self._master, find_java().home, is_soon=False)
 
     def _load(self) -> None:
         try:
@@ -149,7 +149,8 @@ def _judged(
     _require_same_subjects(runs)
     java_home = find_java().home
     if master != WITHOUT_SPARK:  # only Spark's start leaves time to load libraries in parallel
-        prepare(master, java_home, load_libraries, is_soon=True)
+        prepare(master, java_home, is_soon=True)
+        threading.Thread(target=load_libraries, name="libraries", daemon=True).start()
     for run in runs:
         _seal_leftovers(run)
     planned = len(describe(runs, took_s=0.0).planned)

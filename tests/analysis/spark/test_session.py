@@ -111,8 +111,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[St
 
 
 def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
-    """A JVM is prepared once with the session's settings; an exited one is replaced."""
+    """A JVM is prepared once with the session's settings, also while its session starts; an exited one is replaced."""
     prepare("local[2]")
+    prepare()
     ended()
     prepare()
     ended()
@@ -123,8 +124,8 @@ def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
     assert len(started) == 2
 
 
-def test_modules_are_loaded_before_the_session(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Libraries load first, then the session starts; an exception of ``then`` is ignored."""
+def test_a_prepared_session_is_warmed_up(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session starts, then ``then`` is called; its exception is ignored."""
     done: list[str] = []
     monkeypatch.setattr(sessions, "_started", lambda _master, _conf: done.append("session"))
 
@@ -132,18 +133,9 @@ def test_modules_are_loaded_before_the_session(started: list[StandIn], monkeypat
         done.append("warm")
         raise OSError("nobody's")
 
-    prepare(first=lambda: done.append("libraries"), then=warm_up)
+    prepare(then=warm_up)
     ended()
-    assert done == ["libraries", "session", "warm"]
-
-
-def test_where_a_session_is_being_made_only_libraries_are_loaded(started: list[StandIn]) -> None:
-    """While a session is prepared, a second call only loads libraries."""
-    prepare()
-    loaded = threading.Event()
-    prepare(first=loaded.set)
-    assert loaded.wait(30)
-    assert len(started) == 1
+    assert done == ["session", "warm"]
 
 
 def test_a_session_that_is_made_ahead_runs_again_and_is_waited_for(
@@ -152,7 +144,7 @@ def test_a_session_that_is_made_ahead_runs_again_and_is_waited_for(
     """A session being prepared is resumed and awaited: a stopped JVM would never finish."""
     running = threading.Event()
     monkeypatch.setattr(StandIn, "go_on", lambda _: running.set(), raising=False)
-    prepare(first=lambda: running.wait(30))
+    prepare(then=lambda _: running.wait(30))
     sessions._await_preparation("local[*]", {})
     assert running.is_set()
     assert sessions._preparation is None

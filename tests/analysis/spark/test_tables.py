@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rocketdiff.analysis.facts import (
     ARROW_SCHEMA,
-    SPARK_SCHEMA,
     CaseFact,
     DifferenceFact,
     Fact,
@@ -20,6 +19,7 @@ from rocketdiff.analysis.facts import (
     batches,
     columns_of,
 )
+from rocketdiff.analysis.spark.distributed import SPARK_SCHEMA
 from rocketdiff.analysis.spark.tables import summed
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 

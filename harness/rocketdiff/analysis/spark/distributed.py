@@ -1,12 +1,15 @@
 """Runs the pass on Spark: one table with the facts of all runs, one small result to the driver."""
 
+import contextlib
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
-from rocketdiff.analysis.facts import KINDS, SPARK_SCHEMA, CaseFact, DifferenceFact, Fact, Tally, Trouble, difference_of
+from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, DifferenceFact, Fact, Tally, Trouble, difference_of
 from rocketdiff.analysis.spark.cases import CaseOfRun, dealt_cases, judging
 from rocketdiff.analysis.spark.tables import summed
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
@@ -15,8 +18,14 @@ from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 
+SPARK_SCHEMA = from_arrow_schema(ARROW_SCHEMA)
+"""Schema of the table ``facts``. As objects, because a JVM needs half a second to parse its first text."""
+
 TASKS_A_CORE = 4
 """Several, to balance the cores. Each additional Python task costs about 66 ms (measured), too much for one task per case."""
+
+SENDS_A_TASK = 4_000
+"""Below as many planned sends, judging takes less than a task costs; with so little to do, one task a core is enough."""
 
 
 def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
@@ -26,6 +35,17 @@ def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, bat
     Raises the TraceError of a task.
     """
     return _summaries(facts_table(spark, runs, batch_rows=batch_rows))
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Begin to start a Python worker a core, without waiting, so that they import while the JVM plans the first query."""
+    threading.Thread(target=_start_workers, args=(spark,), name="spark-workers", daemon=True).start()
+
+
+def _start_workers(spark: SparkSession) -> None:
+    with contextlib.suppress(Exception):  # the query meets the same error and reports it
+        # A query like the other: for another kind of job Spark would start another daemon.
+        _facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS).toArrow()
 
 
 def warm_up(spark: SparkSession) -> None:
@@ -51,10 +71,12 @@ def _summaries(facts: DataFrame) -> Summaries:
 
 
 def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
-    """Return the table ``facts`` of all runs, after ``require_whole`` for each; columns: ``facts.SPARK_SCHEMA``."""
+    """Return the table ``facts`` of all runs, after ``require_whole`` for each; columns: ``SPARK_SCHEMA``."""
     for run in runs:
         require_whole(run)
-    piles = dealt_cases(runs, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    cores = spark.sparkContext.defaultParallelism
+    sends = sum(entry.sends_planned for run in runs for entry in run.manifest.cases)
+    piles = dealt_cases(runs, min(TASKS_A_CORE * cores, max(cores, sends // SENDS_A_TASK)))
     return _facts(spark, piles, batch_rows)
 
 

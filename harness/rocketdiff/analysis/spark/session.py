@@ -16,6 +16,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -144,30 +145,26 @@ def prepare(
     master: str | None = None,
     *,
     java_home: Path | None = None,
-    first: Callable[[], object] = lambda: None,
     then: Callable[[SparkSession], object] | None = None,
 ) -> None:
     """
     Start the next local session with its JVM in a thread, without waiting for it.
 
-    If the master is not local, or a session exists or is being prepared, only ``first`` is called. first: called while the
-    JVM starts, in the same thread as the rest, so that two threads never import the same module at once. then: called with
-    the session. Raises as ``session``, which also reports a JVM that fails to start; exceptions of first and then are
-    ignored.
+    Nothing happens if the master is not local, or a session exists or is being prepared. then: called with the session; its
+    exceptions are ignored. Raises as ``session``, which also reports a JVM that fails to start.
     """
     global _process, _preparation  # noqa: PLW0603 - see there
     require_master(master)
     master = master or LOCAL
     is_there = _preparation is not None or SparkContext._active_spark_context is not None  # noqa: SLF001 - see _stop_active
     if is_there or not is_local(master):
-        threading.Thread(target=first, name="ahead", daemon=True).start()
         return
     _require_java(java_home)
     if _process is None or _process.has_ended():
         _end()
         _set_environment(master, {})
         _process = _launched(master, {})
-    _preparation = threading.Thread(target=_prepared, args=(master, first, then), name="spark-ahead", daemon=True)
+    _preparation = threading.Thread(target=_prepared, args=(master, then), name="spark-ahead", daemon=True)
     _preparation.start()
 
 
@@ -196,9 +193,9 @@ _has_served = False
 """True after the JVM completed a session and thus loaded the classes for the archive."""
 
 
-def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSession], object] | None) -> None:
+def _prepared(master: str, then: Callable[[SparkSession], object] | None) -> None:
     with contextlib.suppress(Exception):  # ``session`` meets the same error later and reports it
-        first()
+        import_module("pandas")  # mapInArrow does so, when all wait for it
         spark = _started(master, {})
         if then is not None:
             then(spark)

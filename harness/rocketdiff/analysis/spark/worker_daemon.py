@@ -9,6 +9,6 @@ import importlib
 from pyspark.daemon import manager
 
 if __name__ == "__main__":
-    for name in ("pandas", "pyspark.worker", "rocketdiff.analysis.spark.cases"):
+    for name in ("pyspark.worker", "scipy.stats", "rocketdiff.analysis.spark.cases"):
         importlib.import_module(name)
     manager()
