@@ -306,6 +306,25 @@ def faithful() -> Group:
     return group
 
 
+def without_messages() -> Group:
+    """Return the faithful group in a case in which nothing is stored."""
+    group = faithful()
+    for rows in (group.calls, group.deliveries, group.returned, group.committed):
+        rows.clear()
+    return group
+
+
+_EMPTY = without_messages()
+
+
+def differences_without_messages(check: str, *changes: Callable[[Group], object], **story: Any) -> list[DifferenceFact]:
+    """Return what one check finds in a small story: nothing is stored, and the candidate is changed."""
+    made = Story(deepcopy(_EMPTY), deepcopy(_EMPTY), held=[], **story)
+    for change in changes:
+        change(made.candidate)
+    return made.differences(check)
+
+
 @dataclass
 class Story:
     """

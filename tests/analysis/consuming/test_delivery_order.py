@@ -27,7 +27,7 @@ def found(change: Change, **story: object) -> set[str]:
     """Return the signatures of this check for a changed candidate."""
     made = Story(in_order(), in_order(), checks=(NAME,), is_orderly=True, **story)  # type: ignore[arg-type]  # fields of a story
     change(made.candidate)
-    return {signature.removeprefix(f"{NAME}.") for signature in made.signatures() if signature.startswith(NAME)}
+    return {fact.signature.removeprefix(f"{NAME}.") for fact in made.differences(NAME)}
 
 
 def fail(group: Group, send: int, *, again_after_ms: float, times: int = 0, suspend_ms: int | None = 50) -> None:

@@ -1,14 +1,20 @@
 """Until when after a fault of a broker the work on its queues goes on in time."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.registry import judge_case
-from tests.analysis.consuming.group_story import Story, fault_row, ns
+from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.traces.schema import TableName
+from tests.analysis.consuming.group_story import Row, Story, fault_row, ns
 
 
 def values_ms(story: Story) -> list[float]:
-    facts = (each.fact for each in judge_case(story.trace()))
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"resume-time"}))
     return [fact.value_ns / 1e6 for fact in facts if isinstance(fact, OutageValue)]
 
 
@@ -61,3 +67,100 @@ def test_a_delivery_in_time_has_the_value_of_the_limit(story: Story, value_ms: f
 def test_a_killed_broker_has_its_own_window() -> None:
     """After a kill a member connects anew."""
     assert values_ms(killed())[2:] == [1_000 + 1_000 + 5_000 + 500] * 2
+
+
+def paused_for(for_ms: int, change: Callable[[Row], Row | None] = lambda row: row) -> Story:
+    """Broker-b resumes so long after 6,000 ms; rows of what it holds are changed, or left out."""
+    story = Story(pauses=((6_000, for_ms),))
+    story.held = [changed for row in story.held if (changed := change(row)) is not None]
+    for row in (*story.baseline.owned, *story.candidate.owned):
+        row["queues"] += [{"kind": "fed", "broker": "broker-b", "queue_id": 1}] if row["queues"] else []
+    return story
+
+
+def only(*sends: int) -> Callable[[Row], Row | None]:
+    """Of what broker-b holds."""
+    return lambda row: row if row["send"] in sends or row["send"] % 2 == 0 else None
+
+
+def at_queue_1(since: int) -> Callable[[Row], Row | None]:
+    return lambda row: row | {"queue_id": int(row["send"] >= since)}
+
+
+@pytest.mark.parametrize(
+    ("story", "noticed_ms"),
+    [
+        pytest.param(paused_for(1_500), 200, id="two messages, the first at once"),
+        pytest.param(paused_for(1_501), 399, id="the first was stored before"),
+        pytest.param(paused_for(1_499), 201, id="the first after a millisecond"),
+        pytest.param(paused_for(1_400, only(77)), 5_300, id="one message"),
+        pytest.param(paused_for(1_400, only(77, 177)), 5_300, id="one long after the other"),
+        pytest.param(paused_for(1_400, only(75)), 5_100, id="one soon"),
+        pytest.param(paused_for(1_400, only(73)), 5_000, id="none"),
+        pytest.param(paused_for(1_500, at_queue_1(79)), 200, id="the first of two queues"),
+        pytest.param(paused_for(1_500, at_queue_1(77)), 400, id="the second of two queues"),
+        pytest.param(paused_for(1_500, lambda row: row | {"send": None} if row["send"] == 77 else row), 400, id="one of others"),
+        pytest.param(paused_for(1_500, lambda _: None), 5_000, id="nothing is held"),
+    ],
+)  # fmt: skip
+def test_a_message_is_noticed(story: Story, noticed_ms: float) -> None:
+    """With the next one of its queue, or by the broker's look; in that of its queues that is first."""
+    assert values_ms(story) == [noticed_ms + 500] * 2
+
+
+@pytest.mark.parametrize("lacking", ["clock", "held"])
+def test_without_a_clock_the_look_is_awaited(lacking: str) -> None:
+    """When messages were stored is not known, nor without their rows."""
+    trace = paused().trace()
+    trace.entry.measured.clear()
+    if lacking == "clock":
+        trace = replace(trace, entry=replace(trace.entry, clock=None))
+    else:
+        trace = replace(
+            trace, tables={key: table for key, table in trace.tables.items() if key[0] is not TableName.HELD}
+        )
+    facts = (each.fact for each in judge_case(trace, wanted={"resume-time"}))
+    assert [each.value_ns / 1e6 for each in facts if isinstance(each, OutageValue)] == [5_500, 5_500]
+
+
+def begins(since_ms: float, until_ms: float) -> Story:
+    """The candidate delivers what broker-b holds from an instant on at another one."""
+    story = paused()
+    for call in story.candidate.calls:
+        if call["broker"] == "broker-b" and call["start_ns"] >= ns(since_ms):
+            call["start_ns"], call["end_ns"] = ns(until_ms), ns(until_ms) + 1
+    return story
+
+
+def found(story: Story) -> list[tuple[Any, ...]]:
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"resume-time"}))
+    values = [each for each in facts if isinstance(each, OutageValue) and each.arm == "candidate"]
+    return [(each.sample, each.episode, each.value_ns / 1e6, each.n, each.ended) for each in values]
+
+
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        pytest.param(begins(7_000, 8_200), [("first", 0, 700, 65, "failover")], id="at the limit"),
+        pytest.param(begins(7_000, 8_201), [("first", 0, 701, 65, "failover")], id="later"),
+        pytest.param(begins(7_000, 7_499.999), [("first", 0, 25_000, 0, "open")], id="nothing since the heal"),
+        pytest.param(begins(7_000, 7_500), [("first", 0, 700, 65, "failover")], id="at the heal"),
+        pytest.param(Story(faults=[fault_row("broker-b", 6_000, 1) | {"heal_ns": None}]), [], id="not healed"),
+        pytest.param(
+            Story(faults=[fault_row("name-server-1", 6_000, 9, kind=FaultKind.PAUSE_NAME_SERVER)]), [], id="no broker"
+        ),
+        pytest.param(
+            Story(
+                faults=[
+                    fault_row("name-server-1", 5_000, 9, kind=FaultKind.PAUSE_NAME_SERVER),
+                    fault_row("broker-b", 6_000, 1_500, episode=3),
+                ]
+            ),
+            [("first", 3, 700, 63, "failover")],
+            id="a broker after another node",
+        ),
+    ],
+)
+def test_the_work_on_a_brokers_queues_goes_on(story: Story, expected: list[tuple[Any, ...]]) -> None:
+    """From the heal to the first delivery, and how many there are; what is in time has the value of the limit."""
+    assert found(story) == expected

@@ -251,3 +251,12 @@ def test_a_failed_message_holds_its_queue_up(
 
     group = group_of(change, story)
     assert group.holds_up(group.by_send[1][0]) is holds_up
+
+
+def test_the_longest_stall_of_the_machine() -> None:
+    """As it was measured; 0 if it was not."""
+    trace = Story(stall_ms=7).trace()
+    case = story_of(trace)
+    assert case.stalled_ns == 7 * MS
+    trace.entry.measured.clear()
+    assert case.stalled_ns == 0

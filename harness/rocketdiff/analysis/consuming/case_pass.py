@@ -21,7 +21,7 @@ def judge_case(
 ) -> Iterator[CaseFact]:
     """Yield the facts of one case; see ``CasePass``."""
     codes = [code for code in CONSUMING_CODES if wanted is None or code.name in wanted]
-    if not any(code.observers for code in codes):
+    if not codes:
         return
     story = story_of(trace)
     if any(group.is_broadcasting for group in story.groups.values()):

@@ -106,15 +106,15 @@ class GroupFacts(FactCollector):
     def _side(self, group: GroupStory, send: int) -> SideExample:
         held = self._story.held_by_send.get(send)
         stored = () if held is None else (StoredAt(held.queue.broker, held.queue.queue_id, held.queue_offset),)
-        bars = tuple(self._bar(group, each) for each in group.by_send.get(send, ()))
+        bars = tuple(self._bar(group, send, each) for each in group.by_send.get(send, ()))
         return SideExample(str(group.arm), bars, stored=stored)
 
-    def _bar(self, group: GroupStory, each: Delivery) -> LaneAttempt:
+    def _bar(self, group: GroupStory, send: int, each: Delivery) -> LaneAttempt:
         end_ns = each.start_ns if each.end_ns is None else each.end_ns
         return LaneAttempt(
             arm=str(group.arm),
             thread=each.member,
-            send=each.send or 0,
+            send=send,
             attempt=each.number,
             broker=each.queue.broker,
             queue_id=each.queue.queue_id,

@@ -47,7 +47,7 @@ class Starvation:
             return
         late_ns = (after.waited_ns - before.waited_ns) * NS_PER_S // passed_ns // AT_WORK
         for second in range(before.at_ns // NS_PER_S, after.at_ns // NS_PER_S + 1):
-            self._late_ns[second] = max(late_ns, self._late_ns.get(second, 0))
+            self._late_ns[second] = max(late_ns, self._late_ns.get(second, late_ns))
 
 
 @dataclass(slots=True)

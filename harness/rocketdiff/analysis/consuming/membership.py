@@ -31,7 +31,6 @@ from rocketdiff.oracle.consumer.reach import (
     stands_still,
 )
 from rocketdiff.oracle.consumer.windows import ASKED_NS, FORGOTTEN_NS, HOLD_NS, MARGIN_NS, Windows
-from rocketdiff.traces.manifest import LONGEST_STALL
 
 OLDEST = "4.0.0-incubating"
 
@@ -108,8 +107,7 @@ class Membership:
         self._felt = tuple(fault for fault in story.trace.faults if is_felt(fault))
         self._faults = tuple(fault for fault in self._felt if moves_queues(fault))
         self._brokers = tuple(entry.brokers)
-        stalled_ns = STALLS * int(entry.measured.get(LONGEST_STALL, 0))
-        self.busy_ns = min(MARGIN_NS, BUSY_NS + stalled_ns)
+        self.busy_ns = min(MARGIN_NS, BUSY_NS + STALLS * story.stalled_ns)
         """What this machine may add where members come and go and no fault is near."""
 
     def living_at(self, at_ns: float) -> tuple[Life, ...]:

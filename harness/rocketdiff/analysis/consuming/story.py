@@ -24,7 +24,7 @@ from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.subscription import Subscribed
 from rocketdiff.oracle.consumer.windows import suspended_ms
-from rocketdiff.traces.manifest import GroupEntry
+from rocketdiff.traces.manifest import LONGEST_STALL, GroupEntry
 from rocketdiff.traces.schema import TableName
 
 NO_TOPICS = GroupTopics("", "")
@@ -447,6 +447,11 @@ class CaseStory:
         if clock is None:
             return {}
         return {send: clock.latest_ns(held.store_ms) for send, held in self.held_by_send.items()}
+
+    @property
+    def stalled_ns(self) -> int:
+        """For how long this machine was seen to stall in the case, at the longest; 0 if it was not measured."""
+        return int(self.trace.entry.measured.get(LONGEST_STALL, 0))
 
     @cached_property
     def held_by_send(self) -> Mapping[int, Held]:

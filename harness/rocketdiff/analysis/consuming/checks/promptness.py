@@ -22,7 +22,6 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.signatures import LATE_IN_CALM, MORE_OFTEN_LATE
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.windows import HOLD_NS
-from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "promptness"
 
@@ -38,13 +37,12 @@ APART_NS = 2 * NS_PER_S
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
-    stall_ns = int(story.trace.entry.measured.get(LONGEST_STALL, 0))
     late = {arm: LateSeconds() for arm in story.groups}
     for arm, group in story.groups.items():
         awaited = list(_awaited(story, group))
         facts.count(NAME, str(arm), "", JUDGED, n=len(awaited))
         pull_ns = group.pull_interval_ns
-        latest_ns = HOLD_NS + pull_ns + SPREAD_NS + stall_ns
+        latest_ns = HOLD_NS + pull_ns + SPREAD_NS + story.stalled_ns
         starvation = Starvation(story, group)
         own_ns: dict[Delivery, int] = {}
         for each, stored_ns in awaited:

@@ -150,7 +150,7 @@ def _order(
     if after.offset not in _next_offsets(before):
         told = before.next_offset if before.code in WITH_OFFSET else before.offset
         yield PULLED_OTHER_OFFSET, after, f"a pull of {after.queue} from offset {told}", f"one from {after.offset}"
-    least_ns = _least_delay_ns(before, windows, interval_ns)
+    least_ns = _least_delay_ns(before, over_ns, windows, interval_ns)
     if least_ns and after.in_ns - failed_ns < least_ns:
         cause = f"code {before.code}" if before.code else "no answer" if before.code is None else "messages"
         yield (
@@ -199,11 +199,11 @@ def _next_offsets(before: WirePull) -> set[int | None]:
     return {before.next_offset, before.offset} if is_late or is_lost else {before.next_offset}
 
 
-def _least_delay_ns(before: WirePull, windows: Sequence[Windows], interval_ns: int) -> int:
+def _least_delay_ns(before: WirePull, over_ns: int, windows: Sequence[Windows], interval_ns: int) -> int:
     """Half of the pull interval after messages, else of the release's delay after an error; a pull that timed out has already waited."""
     if before.code in WITH_OFFSET and before.count:
         return interval_ns // 2
-    if before.code in WITH_OFFSET or (before.over_ns or 0) - before.in_ns >= min(GIVEN_UP_NS, PULL_TIMEOUT_NS):
+    if before.code in WITH_OFFSET or over_ns - before.in_ns >= min(GIVEN_UP_NS, PULL_TIMEOUT_NS):
         return 0
     return min(each.after_failed_pull(before.code) for each in windows) // 2
 
@@ -221,7 +221,8 @@ def _is_known(group: GroupStory, member: int) -> bool:
 
 def _may_lack_its_master(story: CaseStory, pull: WirePull, windows: Sequence[Windows]) -> bool:
     """True if the client's route may be without the master: it was faulty, and the client has not polled the route since."""
-    polled_ns = max(each.route_poll_ns for each in windows) + MARGIN_NS
+    window, *_ = windows  # the interval is a setting, whose default is the same in every release
+    polled_ns = window.route_poll_ns + MARGIN_NS
     for fault in story.trace.faults:
         if fault.node == pull.queue.broker and fault.inject_ns <= pull.in_ns:
             registers_ns = 0 if fault.kind is FaultKind.KILL else REGISTERS_NS

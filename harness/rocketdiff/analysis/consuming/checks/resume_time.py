@@ -22,7 +22,6 @@ from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.oracle.consumer.windows import HOLD_NS
-from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "resume-time"
 
@@ -61,7 +60,7 @@ def _equal_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> int:
 
 def burst_ns(story: CaseStory) -> int:
     """Return what this machine may add in a case to the times of brokers and clients that begin to work at once."""
-    return max(SOON_NS, STALLS * int(story.trace.entry.measured.get(LONGEST_STALL, 0)))
+    return max(SOON_NS, STALLS * story.stalled_ns)
 
 
 def _noticed_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> Iterator[int]:
