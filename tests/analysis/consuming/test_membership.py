@@ -76,6 +76,9 @@ def lists_another(from_ms: float, until_ms: float) -> Change:
     return change
 
 
+ROUNDS_OF_3_S: dict[str, int | str] = {"rebalance_wait_interval_ms": 3_000}
+
+
 def fails(end_ms: float) -> Change:
     def change(group: Group) -> None:
         group.calls[0] |= {"result": "later", "end_ns": ns(end_ms)}
@@ -169,6 +172,7 @@ def test_owners_are_open(change: Change, story: dict[str, Any], expected: list[S
     [
         pytest.param(8_050, 28_050, (0,), True, id="a round without the change"),
         pytest.param(8_050, 28_050, (0, 1), False, id="a round with it"),
+        pytest.param(8_000, 28_000, (0,), True, id="at once"),
         pytest.param(9_100, 29_100, (0,), True, id="a second after it"),
         pytest.param(9_101, 29_101, (0,), False, id="later"),
         pytest.param(7_999, 27_999, (0,), False, id="before it"),
@@ -191,6 +195,30 @@ def test_a_member_sleeps_through_a_change(
 
     first, *_ = in_ms(membership(change)[0].unsettled)
     assert first == (-3_000, after_ms + 1_500 if is_asleep else 11_200)
+
+
+@pytest.mark.parametrize(
+    ("last_ms", "after_ms", "story", "expected"),
+    [
+        pytest.param(14_600, 34_600, {}, [(14_700, 36_100)], id="a round near a change"),
+        pytest.param(14_601, 34_601, {}, [], id="later"),
+        pytest.param(14_600, 34_600, {"is_orderly": True}, [(14_700, 37_600)], id="with locks"),
+        pytest.param(14_600, 17_720, {"settings": ROUNDS_OF_3_S}, [], id="within what a change may take"),
+        pytest.param(14_600, 17_721, {"settings": ROUNDS_OF_3_S}, [(14_700, 19_221)], id="longer than that"),
+    ],
+)
+def test_a_member_sleeps_through_the_next_change(
+    last_ms: float, after_ms: float, story: dict[str, Any], expected: list[Span]
+) -> None:
+    """Another one joins by 8,100 ms, and leaves from 14,700 ms on, just after a round of the first."""
+
+    def change(group: Group) -> None:
+        second(8_200, 14_800, leave_start_ns=ns(14_700), leave_end_ns=ns(14_720))(group)
+        group.allocations.clear()
+        group.divide(last_ms, "a", among=(0, 1))
+        group.divide(after_ms, "a", "b")
+
+    assert in_ms(membership(change, **story)[0].moving(ns(900_000))) == expected
 
 
 def test_a_member_sleeps_through_no_change_beside_a_fault() -> None:

@@ -49,8 +49,8 @@ def answered(**row: Any) -> Change:
     return pull(1_000, 5, 2_000, **({"next_offset": 6} | row))
 
 
-def refused(code: int, answered_ms: float = 1_020) -> Change:
-    return pull(1_000, 5, answered_ms, code=code, next_offset=9, count=None)
+def refused(code: int, answered_ms: float = 1_020, count: int | None = None) -> Change:
+    return pull(1_000, 5, answered_ms, code=code, next_offset=9, count=count)
 
 
 LOST = pull(1_000, 5, lost_ms=1_500)
@@ -84,6 +84,7 @@ def paused(from_ms: int, broker: str = A, **other: Any) -> dict[str, Any]:
         pytest.param([refused(1), pull(1_520, 5)], {}, [], id="half a second after an error"),
         pytest.param([refused(1), pull(1_519.9, 5)], {}, [SOON], id="sooner"),
         pytest.param([refused(1), pull(1_520, 9)], {}, [OTHER], id="an error moves nothing"),
+        pytest.param([refused(1, count=2), pull(1_520, 5)], {"settings": {"pull_interval_ms": 3_000}}, [], id="no interval after it"),
         pytest.param([refused(22), pull(1_519.9, 5)], {}, [SOON], id="another error"),
         pytest.param([refused(1, 28_999.9), pull(29_000, 5)], {}, [SOON], id="an error after long"),
         pytest.param([refused(1, 29_000), pull(29_000, 5)], {}, [], id="an error as it times out"),

@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.sends.message import properties_text
-from tests.analysis.consuming.group_story import LEAVE_MS, Group, differences_of, ns
+from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, differences_of, ns
 
 FAILED, WITH_CONTENT = 77, 84
 
@@ -144,3 +144,44 @@ def test_a_copy_that_its_member_keeps_counts_on(result: str, times: int, expecte
         )
 
     assert sorted({each for each in found(change) if each == "other-times"}) == expected
+
+
+def found_in_both(*changes: Change) -> list[DifferenceFact]:
+    """Of the candidate; both groups are changed."""
+    story = Story()
+    for group in (story.baseline, story.candidate):
+        for change in changes:
+            change(group)
+    return [fact for fact in story.differences("retries") if fact.arm == "candidate"]
+
+
+def test_the_first_id_is_that_of_brokers_copies() -> None:
+    """A client's own copies name none that counts."""
+    assert found_in_both(copies(row=CLIENTS_OWN, ORIGIN_MESSAGE_ID="x")) == []
+
+
+def test_a_first_id_that_no_copy_has_is_missed() -> None:
+    """In each copy of a broker."""
+    facts = found_in_both(
+        *(copies(place=place, ORIGIN_MESSAGE_ID=None) for place in ("waiting", "retry")), shows(ORIGIN_MESSAGE_ID=None)
+    )
+    assert [fact.signature for fact in facts] == ["retries.property/ORIGIN_MESSAGE_ID"] * 2
+    assert all(fact.expected.endswith(": the id of the message when it was stored first") for fact in facts)
+
+
+def test_a_copy_of_a_message_that_was_not_read_is_not_compared() -> None:
+    """Its broker holds it without properties, or not at all."""
+    for kept in ({"properties": None}, {"send": None}):
+        story = Story()
+        story.held = [row | (kept if row["send"] == FAILED else {}) for row in story.held]
+        copies(X="1")(story.candidate)
+        assert [fact for fact in story.differences("retries") if fact.signature != "retries.missing"] == []
+
+
+def test_a_copy_of_another_message_is_not_compared_with_what_is_shown() -> None:
+    """Which is found elsewhere."""
+
+    def change(group: Group) -> None:
+        shows(X="1", row={"send": WITH_CONTENT})(group)
+
+    assert "X" not in found(change)

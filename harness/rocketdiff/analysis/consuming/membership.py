@@ -184,7 +184,6 @@ class Membership:
                     limit_ns = until_ns + self._after_change(since_ns, until_ns) + self._margin_ns(since_ns, until_ns)
                     if is_missed and until_ns + SEEN_NS >= last.at_ns and limit_ns < after.at_ns:
                         yield since_ns, after.at_ns + self.windows.lock_of_another() + self.busy_ns
-                        break
 
     def _is_near_a_change(self, round_: Round) -> bool:
         return any(

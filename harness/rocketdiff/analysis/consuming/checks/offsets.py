@@ -81,7 +81,8 @@ def _commits_for(story: CaseStory, group: GroupStory, tenure: Tenure, busy_ns: i
     A leave may first wait for calls, and of a member that reports no queues the end of its work is not known so well.
     """
     life, over_ns = group.life_of(tenure), _handed_over_ns(story, group, tenure)
-    is_leave = life is None or over_ns is None or (life.gone_ns is not None and over_ns >= life.gone_ns)
+    gone_ns = None if life is None else life.gone_ns
+    is_leave = over_ns is None or (gone_ns is not None and over_ns >= gone_ns)
     return AFTER_GIVING_UP_NS if is_leave or tenure.member in group.silent else busy_ns
 
 

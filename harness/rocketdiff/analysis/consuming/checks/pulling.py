@@ -103,7 +103,7 @@ def _differences(
         for before, after in pairwise(within):
             # A process that was stopped may count an answer that has come as too late.
             if not any(pause.meets(before.in_ns, after.in_ns) for pause in stops):
-                yield from _order(before, after, windows, _failed_ns(story, before), group.pull_interval_ns)
+                yield from _order(story, before, after, windows, group.pull_interval_ns)
         if not group.is_orderly and not stops:  # in order, a queue without its lock is not pulled
             yield from _late(story, group, tenure, within, windows)
 
@@ -121,23 +121,18 @@ def _place(story: CaseStory, pull: WirePull, suggested: int | None, windows: Seq
         yield COMMITS_AT_A_SLAVE, pull, f"no offset to commit in a pull at {pull.node}", f"{pull.commit}"
 
 
-def _failed_ns(story: CaseStory, pull: WirePull) -> int:
+def _failed_ns(story: CaseStory, pull: WirePull, over_ns: int) -> int:
     """Return when the client may have known of a pull's failure: with its broker's fault, before the relay saw the connection end."""
-    over_ns = pull.over_ns or 0
     if pull.code is not None:
         return over_ns
     faults = (fault.inject_ns for fault in story.trace.faults if fault.node == pull.queue.broker)
-    return min((at_ns for at_ns in faults if pull.in_ns <= at_ns <= over_ns), default=over_ns)
+    return min([over_ns, *(at_ns for at_ns in faults if pull.in_ns <= at_ns)])
 
 
 def _order(
-    before: WirePull, after: WirePull, windows: Sequence[Windows], failed_ns: int, interval_ns: int
+    story: CaseStory, before: WirePull, after: WirePull, windows: Sequence[Windows], interval_ns: int
 ) -> Iterator[Found]:
-    """
-    Compare a pull with the next one of the same tenure.
-
-    failed_ns: from which its delay counts. interval_ns: what the members are set to wait after messages.
-    """
+    """Compare a pull with the next one of the same tenure. interval_ns: what the members are set to wait after messages."""
     over_ns, apart_ns = before.over_ns, after.in_ns - before.in_ns
     is_under_way = apart_ns < GIVEN_UP_NS if over_ns is None else after.in_ns < min(over_ns, before.in_ns + GIVEN_UP_NS)
     if is_under_way:
@@ -150,6 +145,7 @@ def _order(
     if after.offset not in _next_offsets(before):
         told = before.next_offset if before.code in WITH_OFFSET else before.offset
         yield PULLED_OTHER_OFFSET, after, f"a pull of {after.queue} from offset {told}", f"one from {after.offset}"
+    failed_ns = _failed_ns(story, before, over_ns)
     least_ns = _least_delay_ns(before, over_ns, windows, interval_ns)
     if least_ns and after.in_ns - failed_ns < least_ns:
         cause = f"code {before.code}" if before.code else "no answer" if before.code is None else "messages"
