@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from tests.analysis.consuming.group_story import Group, Row, differences_of, ns, wall
+from rocketdiff.core.answers.evidence import Standing
+from tests.analysis.consuming.group_story import Group, Row, Story, differences_of, ns, returned_properties_of, wall
 
 FAILED = 77
 """Its call ends at 7,703 ms; its copy is due a second later, with delay level 1."""
@@ -46,8 +47,8 @@ def copies(**changed: Any) -> Change:
     return change
 
 
-def lasts(send: int, until_ms: float) -> Change:
-    return lambda group: group.calls_of(send)[0].update(end_ns=ns(until_ms))
+def lasts(send: int, until_ms: float | None) -> Change:
+    return lambda group: group.calls_of(send)[0].update(end_ns=None if until_ms is None else ns(until_ms))
 
 
 def without_copy(group: Group) -> None:
@@ -62,6 +63,44 @@ def without_delivery(group: Group) -> None:
 
 def pauses(from_ms: float, until_ms: float) -> Change:
     return lambda group: group.members[0].update(pauses=[{"from_ns": ns(from_ms), "until_ns": ns(until_ms)}])
+
+
+def fails_again(again_ms: float, counted: int = 2, shown: int = 2) -> Change:
+    """Its copy fails at 8,751 ms, and comes again. counted: failures of the new copy; shown: by its message."""
+
+    def change(group: Group) -> None:
+        group.calls_of(FAILED)[1].update(result="later", delay_level=1)
+        offset = sum((row["place"], row["broker"]) == ("retry", "broker-b") for row in group.returned)
+        group.copy("retry", FAILED, counted)
+        group.deliver(
+            FAILED, again_ms, kind="retry", offset=offset, times=shown, properties=returned_properties_of(FAILED)
+        )
+
+    return change
+
+
+def again_from_the_start(at_ms: float, *, copied: bool = True) -> Change:
+    """Another member gets it anew, and it fails there as well."""
+
+    def change(group: Group) -> None:
+        group.deliver(FAILED, at_ms, result="later", delay_level=1, member=1)
+        if copied:
+            offset = sum((row["place"], row["broker"]) == ("retry", "broker-b") for row in group.returned)
+            group.copy("retry", FAILED, 1)
+            group.deliver(
+                FAILED, at_ms + 1_010, kind="retry", offset=offset, times=1, properties=returned_properties_of(FAILED)
+            )
+
+    return change
+
+
+def asks_for_dead_letters(place: str = "dead") -> Change:
+    def change(group: Group) -> None:
+        group.calls_of(FAILED)[0]["delay_level"] = -1
+        group.returned = [row for row in group.returned if row["send"] != FAILED]
+        group.copy(place, FAILED, 1, offset=90)
+
+    return change
 
 
 LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
@@ -92,6 +131,18 @@ LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
         pytest.param([copies(times=2)], {}, ["other-times", "other-times"], id="two failures counted"),
         pytest.param([copies(place="dead", delay_level=None)], {}, ["dead-too-early"], id="a dead letter"),
         pytest.param([], {"is_orderly": True}, [], id="in order"),
+        pytest.param([lasts(FAILED, None)], {}, ["too-many", "too-many"], id="its call has not ended"),
+        pytest.param([comes(8_000)], {"pauses": ((7_703, 9),)}, [], id="early beside a fault"),
+        pytest.param([copies(delay_level=None)], {}, [], id="an unseen level"),
+        pytest.param([copies(delay_level=2)], {}, ["other-level", "property/DELAY"], id="another level"),
+        pytest.param([fails_again(9_760)], {}, [], id="it fails again"),
+        pytest.param([fails_again(9_650)], {}, ["early"], id="it comes too early again"),
+        pytest.param([fails_again(9_760, shown=1)], {}, ["other-times", "other-times"], id="counted as once"),
+        pytest.param([fails_again(9_760, counted=1)], {}, ["other-times", "other-times"], id="a copy that counts once"),
+        pytest.param([fails_again(9_760), again_from_the_start(9_000)], {}, [], id="it fails anew after a change"),
+        pytest.param([again_from_the_start(9_000, copied=False)], {}, ["missing"], id="without a copy of that"),
+        pytest.param([asks_for_dead_letters(), without_delivery], {}, [], id="for the dead letters"),
+        pytest.param([asks_for_dead_letters("retry")], {}, ["dead-too-late", "missing"], id="not for the dead letters"),
     ],
 )  # fmt: skip
 def test_a_failed_message_comes_back(changes: list[Change], story: dict[str, Any], expected: list[str]) -> None:
@@ -121,3 +172,56 @@ def test_a_copy_that_waits_is_one_with_that_which_came_due(rows: list[Row], expe
             group.copy("retry", FAILED, 1, **row)
 
     assert [each for each in found(change) if each != "missing"] == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "observed"),
+    [
+        (copies(place="dead", delay_level=None), "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-b", "a dead letter, 1 failure counted, at broker-b"),
+        (copies(broker="broker-a"), "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-b", "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-a"),
+        (copies(times=2), "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-b", "a copy with a delay of 1 s (level 1), 2 failures counted, at broker-b"),
+        (asks_for_dead_letters("retry"), "a dead letter, 1 failure counted, at broker-b", "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-b"),
+        (lasts(FAILED, None), "no further copy after 0 calls that failed", "a copy with a delay of 1 s (level 1), 1 failure counted, at broker-b"),
+        (without_delivery, "a delivery of the copy of message 77 at offset 5 of queue 0 of broker-b (retry)", "none for 32 s"),
+    ],
+)  # fmt: skip
+def test_a_wrong_copy_is_described(change: Change, expected: str, observed: str) -> None:
+    """Beside the one that the failure must have."""
+    first, *_ = [each for each in differences(change) if "propert" not in each.signature]
+    assert (first.expected, first.observed) == (expected, observed)
+
+
+def test_one_delivery_too_many_is_described() -> None:
+    """With the failures that it counts."""
+
+    def change(group: Group) -> None:
+        group.deliver(FAILED, 12_000, kind="retry", offset=90, times=2)
+
+    (fact,) = differences(change)
+    assert (fact.signature, fact.send, fact.attempt) == ("retries.too-many", FAILED, 2)
+    assert (fact.expected, fact.observed) == (
+        "no further delivery after 1 calls that failed",
+        "one from the retry topic, 2 failures counted",
+    )
+
+
+def test_without_failures_nothing_is_asked() -> None:
+    """The check does not apply."""
+
+    def succeeds(group: Group) -> None:
+        retried = {row["call"] for row in group.calls if row["kind"] == "retry"}
+        group.calls = [row | {"result": "success"} for row in group.calls if row["call"] not in retried]
+        group.deliveries = [row for row in group.deliveries if row["call"] not in retried]
+        group.returned.clear()
+
+    made = Story(checks=("retries",))
+    for group in (made.baseline, made.candidate):
+        succeeds(group)
+
+    def found() -> tuple[Standing, str]:
+        (evidence,) = [each for each in made.analysis().evidence if each.check == "retries"]
+        return evidence.standing, evidence.reason
+
+    assert found() == (Standing.NOT_APPLICABLE, "no call of a listener failed")
+    made.candidate = Story().candidate
+    assert found() == (Standing.INDECISIVE, "no call of java:5.3.3 failed")

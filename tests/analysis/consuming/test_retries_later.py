@@ -66,3 +66,65 @@ def test_the_interval_between_pulls_is_no_lateness(late_ms: float, accused: bool
     for send in FAILED[:11]:
         delay_retry(story.candidate, send, late_ms + 500 - 47)
     assert signatures(story) == [("candidate", "retries.later")] * accused
+
+
+LAST_MS = FAILED[10] * EVERY_MS
+"""When the last of eleven late retries was stored: its first call ends 3 ms later, and it comes back after 1,551 ms."""
+
+
+def joins(at_ms: float) -> Story:
+    """Another member joins the candidate, with which its rounds are over 6.5 s later."""
+    story = Story()
+    life = {
+        "member": 1,
+        "client_id": "m1",
+        "join_start_ns": ns(at_ms),
+        "join_end_ns": ns(at_ms),
+        "leave_start_ns": None,
+    }
+    story.candidate.members.append(story.candidate.members[0] | life)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("story", "accused"),
+    [
+        pytest.param(Story(pauses=((LAST_MS + 8_003, 9),)), False, id="eight seconds before a fault"),
+        pytest.param(Story(pauses=((LAST_MS + 8_004, 9),)), True, id="longer before it"),
+        pytest.param(joins(LAST_MS + 3_551), False, id="two seconds before another joins"),
+        pytest.param(joins(LAST_MS + 3_552), True, id="longer before it joins"),
+        pytest.param(joins(FAILED[0] * EVERY_MS - 6_500), False, id="just after another joined"),
+        pytest.param(joins(FAILED[0] * EVERY_MS - 6_501), True, id="longer after it"),
+        pytest.param(Story(settings={"consume_thread_min": 1}), True, id="its thread is free"),
+    ],
+)
+def test_late_retries_count_in_calm(story: Story, accused: bool) -> None:
+    """With a thread for them."""
+    for send in FAILED[:11]:
+        delay_retry(story.candidate, send, 501)
+    assert signatures(story) == [("candidate", "retries.later")] * accused
+
+
+@pytest.mark.parametrize(("until_ms", "accused"), [(0, True), (1, False)])
+def test_a_retry_that_is_due_while_its_thread_is_busy_is_not_compared(until_ms: float, accused: bool) -> None:
+    """With the call of another message, until after the instant at which its delay is over."""
+    story = Story(settings={"consume_thread_min": 1})
+    for send in FAILED[:11]:
+        delay_retry(story.candidate, send, 501)
+    due_ms = FAILED[10] * EVERY_MS + 2 + 1 + 1_000
+    (busy,) = (row for row in story.candidate.calls if row["start_ns"] == ns(due_ms - 1))
+    busy["end_ns"] = ns(due_ms + until_ms)
+    assert signatures(story) == [("candidate", "retries.later")] * accused
+
+
+def test_later_retries_are_described() -> None:
+    """With those of the first of the seconds, and in how many they are later."""
+    story = Story()
+    for group in (story.baseline, story.candidate):
+        group.members[0] |= {"join_start_ns": ns(-120_000), "join_end_ns": ns(-119_900)}
+    for send in FAILED[:11]:
+        delay_retry(story.candidate, send, 600)
+    (fact,) = story.differences("retries")
+    assert fact.at_ns == ns(FAILED[0] * EVERY_MS // 1_000 * 1_000)
+    assert fact.expected == "failed messages back as soon after their delays as the other group's: 47 ms"
+    assert fact.observed == "647 ms; over 500 ms later in 11 of 20 seconds, sooner in 0"

@@ -74,10 +74,10 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             if any(copy.place != RETRY and known.may_be_unseen(copy) for copy in own):
                 continue
             different = None
-            if group.returned is not None and (different := _different(group, failed, failures, own, known.most)):
+            if group.returned is not None and (different := _different(deliveries, failed, failures, own, known.most)):
                 sent = [replace(failure, is_certain=False) for failure in failures]
                 is_counted = len(_made(own, failures)) == len(failures)
-                if is_counted and not _different(group, failed, sent, own, known.most):
+                if is_counted and not _different(deliveries, failed, sent, own, known.most):
                     refused.append(different)
                     continue
                 different.note(facts, group)
@@ -149,18 +149,18 @@ class _Different:
 
 
 def _different(
-    group: GroupStory,
+    deliveries: Sequence[Delivery],
     failed: Sequence[Delivery],
     failures: Sequence[Failure],
     copies: Sequence[ReturnedCopy],
     most: int,
 ) -> _Different | None:
-    """Compare the copies of a message with those that its failures must have, and may have."""
+    """Compare the copies of a message with those that its failures must have, and may have. deliveries: all of the message."""
     found = settled(failures, _made(copies, failures), most)
     if not found.missing and not found.further:
         return None
     signature, failure, expected, observed = _difference(found, failures, most)
-    at = failed[failures.index(failure)] if failure in failures else group.by_send[copies[0].send or 0][0]
+    at = failed[failures.index(failure)] if failure in failures else deliveries[0]
     return _Different(signature, at, expected, observed)
 
 
