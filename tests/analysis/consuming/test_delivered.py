@@ -129,3 +129,12 @@ def test_a_missing_message_is_described() -> None:
     assert never.observed == "none, though offset 26 was delivered by a member that began below it"
     (late,) = differences(lambda story: story.candidate.drop(198))
     assert late.observed == "none for 12 s, and no fault and no change of members explains it"
+
+
+def test_a_message_with_a_tag_of_others_is_not_subscribed() -> None:
+    """Each that is delivered is a difference; every third message has the group's tag."""
+    facts = differences(tags=("paid",))
+    assert [fact.send for fact in facts] == [send for send in range(200) if send % 3]
+    assert {fact.signature for fact in facts} == {"delivered.not-subscribed"}
+    assert (facts[0].expected, facts[0].observed) == ("no message with a tag of others", "message 1")
+    assert facts[0].at_ns == ns(102)

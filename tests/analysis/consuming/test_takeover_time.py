@@ -7,8 +7,9 @@ import pytest
 
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.analysis.registry import judge_case
-from rocketdiff.core.answers.evidence import Ending
+from rocketdiff.core.answers.evidence import Ending, Standing
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, ns
 from tests.analysis.synthetic import MS
 
@@ -44,6 +45,10 @@ def joins(at_ms: float, begun_ms: float | None, member: int = 1, **life: Any) ->
             group.deliver(101, begun_ms, member=member)
 
     return change
+
+
+def is_there_since(at_ms: float) -> Change:
+    return lambda group: group.members[0].update(join_start_ns=ns(at_ms), join_end_ns=ns(at_ms))
 
 
 def leaves(at_ms: float, member: int = 1, **life: Any) -> Change:
@@ -96,6 +101,13 @@ BEGUN, OPEN = Ending.FAILOVER, Ending.OPEN
             [(0, EQUAL_MS, 0, OPEN), (1, 5_949, 1, BEGUN)],
             id="three seconds apart",
         ),
+        pytest.param(case(is_there_since(10_050)), [], id="nobody was there before"),
+        pytest.param(
+            case(joins(5_050, 6_000), leaves(14_000), also(19_000, 103), pauses=((5_100, 9),)), [(1, 5_000, 1, BEGUN)], id="the first one beside a fault"
+        ),
+        pytest.param(case(joins(10_050, 10_049)), [(0, LEAVE_MS - 10_050, 0, OPEN)], id="before it joins"),
+        pytest.param(case(joins(10_050, 10_050)), [(0, EQUAL_MS, 1, BEGUN)], id="as it joins"),
+        pytest.param(case(joins(10_050, 19_000), also(16_000, 103, 1)), [(0, 5_950, 1, BEGUN)], id="its first message"),
         pytest.param(
             case(joins(10_050, 16_000), joins(12_000, None, member=2)), [(0, LEAVE_MS - 10_050, 0, OPEN)], id="two together"
         ),
@@ -114,3 +126,21 @@ def test_another_life_of_the_owner_does_not_count() -> None:
         group.calls[-1]["incarnation"] = 2
 
     assert values(case(change)) == [(0, LEAVE_MS - 10_050, 0, OPEN)]
+
+
+@pytest.mark.parametrize(
+    ("events", "standing", "reason"),
+    [
+        ((), Standing.NOT_APPLICABLE, "no member came or went in this case"),
+        ((MemberChange.PAUSE,), Standing.NOT_APPLICABLE, "no member came or went in this case"),
+        ((MemberChange.PAUSE, MemberChange.JOIN), Standing.INDECISIVE, None),
+    ],
+)
+def test_a_case_in_which_nobody_comes_or_goes_is_not_asked(
+    events: tuple[MemberChange, ...], standing: Standing, reason: str | None
+) -> None:
+    """As its scenario says; and in the pool it is not counted."""
+    made = case(membership=tuple(MemberEvent(1.0, 0, change) for change in events))
+    found = [each for each in made.analysis().evidence if each.check == "takeover-time"]
+    assert (found[0].standing, reason or found[0].reason) == (standing, found[0].reason)
+    assert len(found) == (1 if reason else 2)
