@@ -8,7 +8,8 @@ import pytest
 from rocketdiff.analysis.consuming.checks import allocation
 from rocketdiff.analysis.consuming.story import QueueOf, Tenure
 from rocketdiff.analysis.consuming.takeovers import Takeover
-from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.facts import DifferenceFact, Tally
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind
@@ -35,6 +36,11 @@ def round_(at_ms: float = 8_000, *queues: str, **row: Any) -> Change:
     return lambda group: group.divide(at_ms, *(queues or "ab"), **row)
 
 
+def listed_twice(group: Group) -> None:
+    group.list_members(7_000, "broker-a", 0, 0)
+    group.divide(8_000, "a", among=(0, 0))
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -52,6 +58,8 @@ def round_(at_ms: float = 8_000, *queues: str, **row: Any) -> Change:
         pytest.param(round_(8_000, "A", "C", of="AC"), [(QUEUES, "broker-a/0, broker-c/0")], id="another retry queue"),
         pytest.param(round_(8_000, "a", among=(0, 1)), [(IDS, "member 0, the id m1")], id="a strange id"),
         pytest.param(round_(8_000, "a", among=(0, 0)), [(IDS, "member 0 (2 times)")], id="an id twice"),
+        pytest.param(round_(error="E"), [(RESULT, "E")], id="it throws with its share"),
+        pytest.param(listed_twice, [], id="an id that a broker lists twice"),
         pytest.param(round_(8_000, " ", among=()), [(IDS, "no member"), (RESULT, "no queue")], id="no id"),
         pytest.param(round_(8_000, " ", among=(), error="E"), [(IDS, "no member")], id="it throws without an id"),
     ],
@@ -173,6 +181,19 @@ LATER = [one(10_000 * n, 10_000 * n + 5_000) for n in range(10)]
             LATER, SOON, [("baseline", "takes-over-later", "within 2.0 s, as", "for 5.0 s")] * 10, id="the others are"
         ),
         pytest.param(LATER, LATER, [], id="both are late"),
+        pytest.param(
+            SOON,
+            [*LATER[1:], SOON[0]],
+            [("candidate", "takes-over-later", "within 2.0 s, as", "for 5.0 s")] * 9,
+            id="all but one",
+        ),
+        pytest.param(
+            SOON,
+            [*LATER[1:], one(0, 40_000)],
+            [("candidate", "takes-over-later", "within 2.0 s, as", "for 5.0 s")] * 9
+            + [("candidate", "late-takeover", "within 33.0 s", "for 40.0 s")],
+            id="one of them too late",
+        ),
     ],
 )
 def test_takeovers_are_compared(
@@ -239,3 +260,89 @@ def test_rounds_of_members_without_an_id_are_open() -> None:
         made.candidate.divide(at_ms, "a", "b")
     seen = evidence(made)
     assert (seen.standing, seen.reason) == (Standing.INDECISIVE, "the rules leave 8 of 8 open for acme:1")
+
+
+def is_lost(group: Group) -> None:
+    """Its member died at an unknown instant."""
+    group.members[0] |= {"ended": "died", "leave_start_ns": None, "leave_end_ns": None}
+
+
+def without_id(group: Group) -> None:
+    group.members[0]["client_id"] = None
+
+
+@pytest.mark.parametrize(
+    ("change", "story", "undecided"),
+    [
+        pytest.param(round_(), {}, 0, id="nothing is open"),
+        pytest.param(is_lost, {}, 2, id="the owners of both topics"),
+        pytest.param(is_lost, {"is_orderly": True}, 0, id="of an orderly group they may be"),
+        pytest.param(without_id, {}, 4, id="rounds of an unknown id, and the owners"),
+    ],
+)
+def test_what_is_open_is_counted(change: Change, story: dict[str, Any], undecided: int) -> None:
+    """Of the rounds, and of the owners of two topics."""
+    made = Story(**story)
+    change(made.candidate)
+    tallies = [each.fact for each in judge_case(made.trace(), wanted={"allocation"}) if isinstance(each.fact, Tally)]
+    counted = {each.key: each.n for each in tallies if each.arm == "candidate"}
+    judged = 2 + len(made.candidate.allocations)
+    assert counted == {"judged": judged, "undecided": undecided, "moved": 0, "taken": 2}
+
+
+def is_there_too(group: Group) -> None:
+    """Another member is, but makes no round."""
+    life = {"member": 1, "client_id": client_id(1), "join_start_ns": ns(-90_000), "join_end_ns": ns(-90_000)}
+    group.members.append(group.members[0] | life)
+    for broker in ("broker-a", "broker-b"):
+        group.list_members(-1_000, broker, 0, 1)
+
+
+def test_a_late_round_is_described() -> None:
+    """With what the last one had, or that there was none."""
+    made = Story()
+    is_there_too(made.candidate)
+    facts = [fact for fact in differences(made) if fact.signature == f"allocation.{LATE}"]
+    assert [(fact.thread, fact.observed.partition(", still")[0]) for fact in facts] == [
+        (0, "its last one had member 0"),
+        (1, "none at all"),
+    ]
+    assert [fact.expected for fact in facts] == [
+        f"a round of member {member} since the group is member 0, member 1" for member in (0, 1)
+    ]
+    assert [fact.observed.partition(", still ")[2].partition(" s ")[0] for fact in facts] == ["30.0"] * 2
+    assert [fact.at_ns for fact in facts] == [ns(2_000)] * 2
+
+
+def test_a_round_of_a_member_that_reports_none_is_not_awaited() -> None:
+    """Its work is known from its pulls alone."""
+
+    def change(group: Group) -> None:
+        is_there_too(group)
+        group.pull(1_000, "broker-b", 0, 1_100, member=1)
+
+    made = Story()
+    change(made.candidate)
+    assert [fact.thread for fact in differences(made) if fact.signature == f"allocation.{LATE}"] == [0]
+
+
+def test_what_a_client_does_not_report_is_open_unless_it_differs() -> None:
+    """A difference that is found anyway counts."""
+    made = Story(checks=("allocation",), claims=("allocations",))
+    assert evidence(made).standing is Standing.INDECISIVE
+    round_(8_000, "a")(made.candidate)
+    seen = evidence(made)
+    assert (seen.standing, len(seen.divergences)) == (Standing.DECISIVE, 1)
+
+
+@pytest.mark.parametrize(("fed", "retry", "expected"), [("b", " ", []), (" ", "B", [RESULT, RESULT])])
+def test_a_share_depends_on_the_topic(fed: str, retry: str, expected: list[str]) -> None:
+    """Of two members with the consistent hash, that of the fed topic has one queue, and that of the retry topic none."""
+    made = Story()
+    for group in (made.baseline, made.candidate):
+        for row in group.allocations:
+            row["strategy"] = "CONSISTENT_HASH"
+    made.candidate.divide(8_000, fed, among=(0, 2), strategy="CONSISTENT_HASH")
+    made.candidate.divide(8_000, retry, among=(0, 2), of="AB", strategy="CONSISTENT_HASH")
+    names = [fact.signature.removeprefix("allocation.") for fact in differences(made)]
+    assert [name for name in names if name == RESULT] == expected
