@@ -1,6 +1,7 @@
 """A case of literal tables: its streamed sends, and the facts of the pass."""
 
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -10,8 +11,10 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.case_pass import all_stored, judge_case
 from rocketdiff.analysis.sending.sends import sends_of
 from rocketdiff.core.answers.verdict import StoredAt
+from rocketdiff.core.sends.knowable import PROXY_CHOOSES
 from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
@@ -57,6 +60,59 @@ def test_words_become_members_of_their_enumerations() -> None:
     assert (only.outcome, only.reason, only.code, only.chooser) == (Outcome.FAILED, Reason.BROKER, 2, 5)
     (one,) = sends_of(trace(sends=[row | {"mode": "async"}]), BASELINE)
     assert one.row is not None and one.row.mode is SendMode.ASYNC
+
+
+@pytest.mark.parametrize(
+    ("attempt", "outcome"),
+    [
+        ({"outcome": "ok"}, Outcome.OK),
+        ({"outcome": "unknown", "status": None}, Outcome.UNKNOWN),
+        ({"outcome": "unknown", "status": None, "error": SLOW}, Outcome.UNKNOWN),
+        ({"outcome": "failed", "status": None, "error": "RemotingConnectException"}, Outcome.FAILED),
+    ],
+)
+def test_the_outcome_of_a_streamed_attempt(attempt: dict[str, Any], outcome: Outcome) -> None:
+    """An attempt without an error is OK, or unknown if nobody answers one-way requests."""
+    (one,) = sends_of(trace(attempts=[{"send": 0} | attempt]), BASELINE)
+    assert [each.outcome for each in one.attempts] == [outcome]
+
+
+REASON = "nothing got through: python:5.3.3 refused all 2 messages (RuntimeException)"
+REFUSED: dict[str, Any] = {
+    "error": "RuntimeException",
+    "status": None,
+    "outcome": "failed",
+    "reason": "rejected",
+    "queue_offset": None,
+}
+
+
+def unknowable(case: CaseTrace) -> dict[tuple[str, str], list[str]]:
+    """By arm and reason: the checks without an answer."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for check, arm, _, why in sorted(tallies_of(case)):
+        if check.startswith("unknowable: "):
+            found.setdefault((arm, why), []).append(check.removeprefix("unknowable: "))
+    return found
+
+
+def test_limits_of_a_case_are_noted() -> None:
+    """Behind a proxy no queue is known; if a client refuses every message, only checks of its calls have an answer."""
+    proxied = replace(SMALL, topology="two-masters-proxy")
+    assert unknowable(whole_trace(entry=proxied)) == {("candidate", PROXY_CHOOSES): sorted(OF_QUEUES)}
+    refused = [{"send": n, **REFUSED} for n in range(2)]
+    answered = {"outcomes", "callbacks", "resources", "protocol", "validity"}
+    assert unknowable(whole_trace(sends_candidate=refused, attempts_candidate=[])) == {
+        ("candidate", REASON): sorted(CHECKS.keys() - answered)
+    }
+    cases: tuple[dict[str, Any], ...] = (
+        {"sends_candidate": refused},
+        {"sends_candidate": [*refused, {"send": 2}], "attempts_candidate": []},
+        {"sends_candidate": [], "attempts_candidate": []},
+        {"sends_candidate": [{**refused[0], "error": SLOW}], "attempts_candidate": []},
+    )
+    for others in cases:
+        assert unknowable(whole_trace(**others)) == {}
 
 
 def test_faults_come_by_time_and_then_by_node() -> None:

@@ -96,6 +96,46 @@ def test_a_planned_check_that_is_unknowable_has_its_reason(tallies: list[Tally],
     assert aborted["loss"].standing is Standing.INVALID
 
 
+LOST = DifferenceFact("loss", "loss.x", "candidate", 0, 1, None, "calm", 4, 1, "this", "that")
+
+
+@pytest.mark.parametrize(
+    ("facts", "reasons"),
+    [
+        ([], {}),
+        ([("baseline", "why")], {}),
+        ([("candidate", "why")], {"loss": "why"}),
+        ([("candidate", "why"), ("candidate", "also")], {"loss": "also; why"}),
+        ([("candidate", "why"), LOST], {}),
+    ],
+)
+def test_an_incomparable_case_conforms_in_no_check(facts: list[Any], reasons: dict[str, str]) -> None:
+    """A check that would conform is INVALID with the reasons; one that diverges or is about the run keeps its answer."""
+    stored = [Tally("loss", arm, "calm", "stored", 9, 0.0) for arm in Arm]
+    noted = [
+        one if isinstance(one, DifferenceFact) else Tally("incomparable", one[0], "", one[1], 1, 0.0) for one in facts
+    ]
+    evidence = answers(*stored, *noted)
+    invalid = {check: one.reason for check, one in evidence.items() if one.standing is Standing.INVALID}
+    assert invalid == reasons
+    assert (evidence["loss"].standing is Standing.DECISIVE) is not bool(reasons)
+    assert evidence["validity"].standing is Standing.DECISIVE
+
+
+def test_a_difference_that_tables_show() -> None:
+    """A difference of no send has no number and no weight; one of the baseline may blame the rules."""
+    collector = SendFacts("r1", 7, 0)
+    collector.differ_at(BODY_DAMAGED, Arm.CANDIDATE, at_ns=5, phase="calm", expected="a", observed="b")
+    collector.differ_at(
+        BODY_DAMAGED, Arm.BASELINE, at_ns=5, phase="calm", expected="a", observed="b",
+        send=3, thread=2, attempt=1, place="there", of_rules=True,
+    )  # fmt: skip
+    assert collector.differences() == (
+        DifferenceFact("loss", "loss.body-damaged", "candidate", 0, -1, None, "calm", 5, 0, "a", "b"),
+        DifferenceFact("loss", "rules/loss.body-damaged/there", "baseline", 2, 3, 1, "calm", 5, 1, "a", "b"),
+    )
+
+
 def test_everything_of_a_case_comes_to_its_facts() -> None:
     """A case has all its facts and no others."""
     value = OutageValue("timing", "s", "baseline", 1, 2.0, 3, "open")
@@ -146,7 +186,7 @@ def test_a_difference_becomes_a_divergence_with_its_example() -> None:
 def test_how_much_was_read_is_added_up() -> None:
     """Counts are summed over arms, cases and runs."""
     names = ("sends", "attempt", "stored", "foreign")
-    tallies = [Tally(name, arm, "calm", "x", 10 + n, 0.0) for n, name in enumerate(names) for arm in Arm]
+    tallies = [Tally(name, arm, "calm", "x", 10 + n, 0.0) for n, name in enumerate((*names, "calls")) for arm in Arm]
     met = [Tally("spell.met", arm, "paused", "1", 1, 0.0) for arm in Arm]
     one = case(*tallies, *met, fault(S, 2 * S))
     assert trace_counts([manifest(PLANNED), manifest(PLANNED)], iter([one, one, case()])) == TraceCounts(
@@ -158,6 +198,7 @@ def test_how_much_was_read_is_added_up() -> None:
         foreign=52,
         faults=2,
         spells=(SpellCount("fault latency off, one of several brokers", 2),),
+        calls=56,
     )
 
 

@@ -8,9 +8,10 @@ import pytest
 from rocketdiff.analysis.sending.checks.storage import delay
 from rocketdiff.analysis.sending.checks.storage.delay import Delay
 from rocketdiff.analysis.sending.send_view import Copy
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
-from tests.analysis.builders import ended, signatures
-from tests.analysis.sending.checks.builders import CANDIDATE, SLOW, copied, examples, facts_alone, stored_send
+from tests.analysis.builders import ENTRY, MS, S, ended, signatures
+from tests.analysis.sending.checks.builders import CANDIDATE, NO_CLOCK, SLOW, copied, examples, facts_alone, stored_send
 
 
 def kept(queue_id: int = 0, delay_text: str = "1", to: str = "0", broker: str = "broker-b") -> Copy:
@@ -79,3 +80,24 @@ def test_only_acknowledged_delayed_messages_are_judged(row: dict[str, Any]) -> N
     assert facts_alone(Delay, stored_send(CANDIDATE, **row)).tallies == {}
     unread = replace(stored_send(CANDIDATE, delay_level=1), copies=None)
     assert facts_alone(Delay, unread).tallies == {}
+
+
+@pytest.mark.parametrize(
+    ("offsets", "at_ms", "is_early"),
+    [
+        ((), 1_994, True),
+        (((0, 0), (S, 0)), 1_994, True),
+        (((0, 0), (S + S // 2, -300 * MS)), 1_695, False),
+        (((0, 0), (S + S // 2, -300 * MS)), 1_694, True),
+        (((0, 0), (S + S // 2, 300 * MS)), 1_695, False),
+        (((0, 0), (S // 4, -300 * MS), (S // 2, -300 * MS)), 1_994, True),
+    ],
+)
+def test_a_clock_set_meanwhile_makes_a_delivery_early(
+    offsets: tuple[tuple[int, int], ...], at_ms: int, is_early: bool
+) -> None:
+    """A delivery may be as early as the wall clock was set between the send's start and a second after its end."""
+    side = stored_send(CANDIDATE, copied(at_ms=at_ms), kept=(kept(),), delay_level=1)
+    found = facts_alone(Delay, side, entry=replace(ENTRY, clock=ClockAnchor(0, 0, offsets)))
+    assert bool(signatures(found)) is is_early
+    assert bool(signatures(facts_alone(Delay, side, entry=NO_CLOCK))) is (at_ms < 1_995)

@@ -80,6 +80,8 @@ def test_kinds_of_servers_are_compared(candidate: Held, baseline: Held, places: 
         (held_from((0, ORDINARY), (2, ORDINARY | N2)), held_from((0, ORDINARY)), 2, []),
         (held_from((0, ORDINARY | N2)), held_from((0, ORDINARY)), 0.9, []),
         (held_from((0, ORDINARY | VIP)), held_from((0, {}), (5.1, ORDINARY)), 0, []),
+        (held_from((0, ORDINARY | VIP)), held_from((0, {}), (5, ORDINARY)), 0, ["broker-vip"]),
+        (held_from((0, ORDINARY | VIP)), held_from((0, {}), (5.000000001, ORDINARY)), 0, []),
         (held_from((0, ORDINARY | VIP)), held_from((0, ORDINARY), (3, None)), 0, []),
         ((), held_from((0, ORDINARY)), 0, []),
     ],
