@@ -62,6 +62,7 @@ class ConsumerBroker(FakeBroker):
             RequestCode.QUERY_CONSUMER_OFFSET: self._queried,
             RequestCode.UPDATE_CONSUMER_OFFSET: self._updated,
             RequestCode.GET_MAX_OFFSET: self._ended,
+            RequestCode.GET_MIN_OFFSET: self._begun,
         }.get(RequestCode(request.code))
         if answering is None:
             return super().serve(request)
@@ -88,6 +89,9 @@ class ConsumerBroker(FakeBroker):
 
     def _ended(self, request: Command, of: QueueOf) -> Command:
         return respond_to(request, 0, ext_fields={"offset": str(self.first[of] + len(self.queues[of]))})
+
+    def _begun(self, request: Command, of: QueueOf) -> Command:
+        return respond_to(request, 0, ext_fields={"offset": str(self.first[of])})
 
     def _pulled(self, request: Command, of: QueueOf) -> Command:
         offset = int(request.ext_fields["queueOffset"])

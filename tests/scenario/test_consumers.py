@@ -322,6 +322,63 @@ def test_an_application_assigns_each_queue_to_one_member(changes: dict[str, str]
     assert demand.capabilities == ("lite-pull", "clustering", "assign")
 
 
+FAULTS = "faults: [{kind: pause, broker: a, at_s: 5, for_s: 3}]"
+CALLS = [
+    "{at_s: 4, seek: a/0, offset: 7}",
+    "{at_s: 4.5, seek_to_end: a/1}",
+    "{at_s: 5, pause: b/0}",
+    "{at_s: 9, resume: b/0}",
+]
+SEEK, END, PAUSE, RESUME = CALLS
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, None, id="as it is"),
+        pytest.param({SEEK: "{at_s: 4, seek: a/0}"}, "an offset of a seek", id="a seek to nowhere"),
+        pytest.param({END: "{at_s: 4, seek_to_end: a/1, offset: 3}"}, "of no other call", id="an offset of another"),
+        pytest.param({END: "{at_s: 4}"}, "one of seek, seek_to_begin", id="no call"),
+        pytest.param({END: "{at_s: 4, pause: a/1, resume: a/1}"}, "saw pause and resume", id="two calls"),
+        pytest.param({END: "{at_s: 2, seek_to_end: a/1}"}, "calls from 3 s to 3 s before", id="too early"),
+        pytest.param({RESUME: "{at_s: 11, resume: b/0}"}, "calls from 3 s to 3 s before", id="too late"),
+        pytest.param({END: "{at_s: 4, member: 1, seek_to_end: a/1}"}, "a queue of member 1", id="nobody's"),
+        pytest.param({RESUME: END}, "a resumption of b/0 at", id="never resumed"),
+        pytest.param({RESUME: "{at_s: 8, resume: b/0}"}, "a pause of b/0 at least 4 s", id="resumed soon"),
+        pytest.param({END: "{at_s: 5.5, pause: b/0}"}, "before another pause", id="paused twice"),
+        pytest.param({"members: 1": "members: 2"}, "assign, or one member", id="two that share"),
+        pytest.param({"members: 1": "members: 2\n  assign: [[a/0, b/0], [a/1, b/1]]"}, "a queue of member 0", id="another's"),
+        pytest.param({"[delivered, offsets]": "[takeover-time]"}, "with application", id="a check of waiting"),
+        pytest.param({"work_ms": "membership: [{at_s: 4, join: 1}]\n  work_ms"}, "saw membership", id="a join"),
+        pytest.param({"faults: []": "faults: [{kind: pause, broker: a, at_s: 4, for_s: 2}]"}, "saw faults", id="a fault"),
+        pytest.param({"lite-pull": "concurrent", "poll_timeout_ms: 500": "pull_batch_size: 5"}, "listener: lite-pull for app", id="a listener"),
+    ],
+)  # fmt: skip
+def test_an_application_seeks_and_pauses_its_own_queues(changes: dict[str, str], expected: str | None) -> None:
+    """Each call is followed by messages that show its effect, and nothing else changes what is consumed."""
+    calls = f"members: 1\n  application: [{', '.join(CALLS)}]\n  work_ms: 5"
+    text = LITE_PULL.replace("duration_s: 9", "duration_s: 13").replace(FAULTS, "faults: []")
+    text = text.replace("members: 2", calls)
+    for stated, instead in changes.items():
+        assert stated in text
+        text = text.replace(stated, instead)
+    if expected is not None:
+        with pytest.raises(UsageError, match=re.escape(expected)):
+            parse(text, "text")
+        return
+    scenario = parse(text, "text")
+    group, (demand,) = scenario.group, scenario.demands()
+    assert group is not None
+    assert [str(event) for event in group.application] == [
+        "seek a/0 to 7 by 0 at 4 s",
+        "seek_to_end a/1 by 0 at 4.5 s",
+        "pause b/0 by 0 at 5 s",
+        "resume b/0 by 0 at 9 s",
+    ]
+    assert isinstance(demand, GroupDemand)
+    assert demand.capabilities == ("lite-pull", "clustering", "seek", "pause")
+
+
 def test_promptness_of_a_poller_that_works_is_not_asked() -> None:
     """While its one thread works, messages of every queue wait."""
     text = LITE_PULL.replace("[delivered, offsets]", "[promptness]")

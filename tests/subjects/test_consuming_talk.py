@@ -1,11 +1,13 @@
 """The order of a member's records: one scripted trace per row."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from rocketdiff.core.consuming.plan import (
     Allocation,
+    ConsumerCall,
     GroupPlan,
     ListenerKind,
     ListenerOutcome,
@@ -13,8 +15,10 @@ from rocketdiff.core.consuming.plan import (
     MessageModel,
 )
 from rocketdiff.core.demand import GroupDemand
+from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.consuming import (
     Allocated,
+    Applied,
     CallResult,
     Consumed,
     DeliveredMessage,
@@ -112,6 +116,41 @@ def test_a_broadcasting_member_allocates_nothing() -> None:
     member.talk._setup = replace(SETUP, model=MessageModel.BROADCASTING)
     member.then(JOIN, JOINED, received(), consumed(), LEAVE, LEFT, Done(calls=1))
     assert member.conversation.stage is Stage.DONE
+
+
+SEEK = Applied(1, 1, ConsumerCall.SEEK, "broker-a", 0, START + 2 * MS, START + 3 * MS, 7)
+
+
+def seeking() -> Member:
+    """A member whose application is to seek."""
+    member = Member().then(JOIN, ALLOCATED, JOINED)
+    member.conversation.order(lambda: member.talk.apply(0, START, ConsumerCall.SEEK, ("broker-a", 0), 7))
+    return member
+
+
+def test_an_application_calls_between_two_polls() -> None:
+    """Done comes after all its calls, one that threw too."""
+    member = seeking().then(received(), consumed(), replace(SEEK, error="E"), LEAVE, LEFT, Done(calls=1))
+    assert member.conversation.stage is Stage.DONE
+
+
+@pytest.mark.parametrize(
+    ("steps", "signature"),
+    [
+        pytest.param([SEEK, replace(SEEK, number=2)], "number-order", id="a call too many"),
+        pytest.param([replace(SEEK, number=2)], "number-order", id="another number"),
+        pytest.param([replace(SEEK, offset=8)], "call-order", id="another offset"),
+        pytest.param([replace(SEEK, what=ConsumerCall.PAUSE)], "call-order", id="another call"),
+        pytest.param([received(), SEEK], "call-order", id="beside its work"),
+        pytest.param([replace(SEEK, start_ns=START - 2 * MS)], "early", id="before it was ordered"),
+        pytest.param([LEAVE, LEFT, Done(calls=0)], "incomplete", id="none"),
+    ],
+)
+def test_calls_of_an_application_that_are_wrong(steps: Sequence[Record | str], signature: str) -> None:
+    """They come in order, as they were ordered, and never while messages are worked on."""
+    with pytest.raises(SubjectBroken) as raised:
+        seeking().then(*steps)
+    assert raised.value.signature == f"protocol.{signature}"
 
 
 def test_a_member_that_left_can_join_again() -> None:

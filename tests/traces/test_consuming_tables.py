@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from rocketdiff.core.arm import FEEDER, Arm, Member
+from rocketdiff.core.consuming.plan import ConsumerCall
 from rocketdiff.core.consuming.watched import (
     CommittedOffset,
     ListedMembers,
@@ -21,6 +22,7 @@ from rocketdiff.core.consuming.watched import (
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.records.consuming import (
     Allocated,
+    Applied,
     CallResult,
     Consumed,
     DeliveredMessage,
@@ -188,6 +190,16 @@ def test_a_leave_that_fails_is_a_death_if_the_process_died(error: str, ended: st
     row = row_of(case, TableName.MEMBERS)
     assert (row["ended"], row["leave_error"]) == (ended, error)
     assert "error" not in row
+
+
+def test_calls_of_the_application_are_kept_with_its_life() -> None:
+    """Those of a life that was never ordered are troubles."""
+    seek = Applied(1, 1, ConsumerCall.SEEK, "broker-a", 0, 22, 23, 7)
+    case = sealed((*RIGHT, seek, replace(seek, number=2, incarnation=2)))
+    assert row_of(case, TableName.MEMBERS)["applied"] == [
+        {"what": "seek", "broker": "broker-a", "queue_id": 0, "start_ns": 22, "end_ns": 23, "offset": 7, "error": None}
+    ]
+    assert case.arms[Arm.BASELINE].troubles == ("applied 2: of an incarnation that was never ordered",)
 
 
 def test_a_killed_member_ended_by_the_runner_and_keeps_its_pauses() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
 from rocketdiff.core.consuming.plan import GroupPlan, ListenerOutcome
-from rocketdiff.core.records.consuming import ASSIGN, LISTENER, TAGS
+from rocketdiff.core.records.consuming import ASSIGN, LISTENER, PAUSES_QUEUES, SEEKS, TAGS
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.roles import ClientRole
 
@@ -46,6 +46,8 @@ class GroupDemand:
         listener += [LISTENER + "level"] * any(rule.delay_level is not None for rule in plan.rules)
         listener += [LISTENER + "suspend"] * any(rule.suspend_ms is not None for rule in plan.rules)
         listener += [TAGS] * bool(plan.tags) + [ASSIGN] * bool(plan.assign)
+        listener += [SEEKS] * any(event.call.is_seek for event in plan.application)
+        listener += [PAUSES_QUEUES] * any(not event.call.is_seek for event in plan.application)
         return cls((plan.listener.value, plan.model.value, *listener), (*plan.settings, *plan.properties))
 
     def parts(self) -> Iterator[tuple[str, Self]]:

@@ -115,8 +115,11 @@ def _tenure(group: GroupStory, tenure: Tenure) -> Iterator[_Step]:
     first = "an unknown offset" if tenure.first is None else f"offset {tenure.first:,}"
     if tenure.first is not None and tenure.first < 0:
         first = "where a group without a committed offset begins"
-    yield _Step(tenure.from_ns, f"member {tenure.member} begins to work on the queue, from {first}", BEGINNING)
-    if tenure.until_ns is not None:
+    if tenure.is_sought:
+        yield _Step(tenure.from_ns, f"the application of member {tenure.member} goes to {first}")
+    else:
+        yield _Step(tenure.from_ns, f"member {tenure.member} begins to work on the queue, from {first}", BEGINNING)
+    if tenure.until_ns is not None and not tenure.is_left:
         yield _Step(tenure.until_ns, f"member {tenure.member} gives the queue up", LOCK if group.is_orderly else "")
 
 
@@ -145,6 +148,8 @@ def _cause(group: GroupStory, before: Delivery, each: Delivery) -> tuple[str, st
         return f": again without a cause, since the call before {ended}", RETRY
     tenures = group.tenure_at(before), group.tenure_at(each)
     began = tenures[1]
+    if began is not None and began.is_sought:
+        return f": again, because the application of member {began.member} went to offset {began.first or 0:,}", ""
     if began is not None and tenures[0] != began:
         at = "an unknown offset" if began.first is None else f"offset {began.first:,}"
         return f": again, because member {began.member} began the queue at {at}", TAKEOVER

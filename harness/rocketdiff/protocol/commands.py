@@ -115,7 +115,7 @@ def decode_command(line: bytes) -> Command:
             return msgspec.convert(members, Go)
         case "stop":
             return msgspec.convert(members, Stop)
-        case "rule" | "join" | "leave" as kind:
+        case "rule" | "join" | "leave" | "apply" as kind:
             return decode_member_command(kind, members)
         case kind:
             raise ValueError(f"unknown command {kind!r}")

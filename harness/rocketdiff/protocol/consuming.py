@@ -1,4 +1,4 @@
-"""Commands from the runner to a member of a group, one JSON line each: rule, setup, join, leave."""
+"""Commands from the runner to a member of a group, one JSON line each: rule, setup, join, leave, apply."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from rocketdiff.core.consuming.plan import Allocation, Commits, ListenerKind, ListenerRule, MessageModel
+from rocketdiff.core.consuming.plan import Allocation, Commits, ConsumerCall, ListenerKind, ListenerRule, MessageModel
 from rocketdiff.core.records.field_types import Queue
 from rocketdiff.core.records.session import PROTOCOL
 from rocketdiff.core.tables.roles import ClientRole
@@ -62,9 +62,24 @@ class Leave:
     last: bool = False
 
 
-MemberCommand = ListenerRule | MemberSetup | Join | Leave
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Have the thread that polls call this method about one queue, between two polls, not before ``at_ns``. offset: of a seek."""
 
-CONSUMER_COMMANDS = {"rule": ListenerRule, "setup-consumer": MemberSetup, "join": Join, "leave": Leave}
+    at_ns: int
+    what: ConsumerCall
+    broker: str
+    queue_id: int
+    offset: int | None = None
+
+
+Order = Join | Leave | Apply
+
+MemberCommand = ListenerRule | MemberSetup | Order
+
+_ORDERS: dict[str, type[Order]] = {"join": Join, "leave": Leave, "apply": Apply}
+
+CONSUMER_COMMANDS = {"rule": ListenerRule, "setup-consumer": MemberSetup, **_ORDERS}
 """By name in the published schema; the type of both setups is ``setup``."""
 
 
@@ -80,14 +95,15 @@ def encode_member_setup(setup: MemberSetup) -> bytes:
     return command_line({"type": "setup", "protocol": PROTOCOL, "role": ClientRole.CONSUMER, **members})
 
 
-def encode_order(order: Join | Leave) -> bytes:
-    """Return the ``join`` or ``leave`` line."""
-    return command_line({"type": "join" if isinstance(order, Join) else "leave", **_without_defaults(order)})
+def encode_order(order: Order) -> bytes:
+    """Return the line of an order."""
+    kind = next(name for name, kind in _ORDERS.items() if isinstance(order, kind))
+    return command_line({"type": kind, **_without_defaults(order)})
 
 
 def decode_member_command(kind: str, members: dict[str, Any]) -> MemberCommand:
     """Decode the members of a line whose type is taken off; unknown fields are ignored."""
-    types: dict[str, type[MemberCommand]] = {"rule": ListenerRule, "setup": MemberSetup, "join": Join, "leave": Leave}
+    types: dict[str, type[MemberCommand]] = {"rule": ListenerRule, "setup": MemberSetup, **_ORDERS}
     return msgspec.convert(members, types[kind])
 
 
@@ -96,7 +112,7 @@ def command_line(members: Mapping[str, object]) -> bytes:
     return msgspec.json.encode(members) + b"\n"
 
 
-def _without_defaults(command: ListenerRule | Join | Leave) -> dict[str, object]:
+def _without_defaults(command: ListenerRule | Order) -> dict[str, object]:
     return {
         each.name: value
         for each in fields(command)

@@ -134,6 +134,14 @@ class LitePullConsumer:
         """Go on at an offset of a queue. Raises MQClientException for one outside it, or a queue that the member does not work on."""
         self.parts.client.host.run(self.parts.pulling.seek(of, offset))
 
+    def seek_to_begin(self, of: TopicQueue) -> None:
+        """Go on at the least offset of a queue that its broker has; raises as ``seek``."""
+        self.parts.client.host.run(self.parts.pulling.seek_to_begin(of))
+
+    def seek_to_end(self, of: TopicQueue) -> None:
+        """Go on behind the last message of a queue; raises as ``seek``."""
+        self.parts.client.host.run(self.parts.pulling.seek_to_end(of))
+
     def pause(self, of: TopicQueue, *, is_paused: bool = True) -> None:
         """Pull no more from a queue, or again; what waits for a poll is handed out."""
         self.parts.client.host.post(lambda: self.parts.pulling.pause(of, is_paused=is_paused))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocketdiff.drivers.python.consuming.toys import CONSUMER_TOYS, MEMBER_TOYS, POLLING_TOYS
-from rocketdiff.subjects.kinds.toy import MEMBER_DEFECTS, POLLERS
+from rocketdiff.subjects.kinds.toy import MEMBER_DEFECTS, POLLER_DEFECTS
 from rocketmq_reference.api.push_consumer import PushConsumer
 from rocketmq_reference.client.consuming.memory import OffsetEvent
 from rocketmq_reference.remoting.codes import RequestCode
@@ -43,8 +43,8 @@ def topic_t(group: Group) -> set[TopicQueue]:
 
 def test_every_toy_is_known_by_its_name() -> None:
     """The kind lists the same names."""
-    assert set(MEMBER_DEFECTS) == set(MEMBER_TOYS)
-    assert set(POLLING_TOYS) == POLLERS
+    assert {*MEMBER_DEFECTS, *POLLER_DEFECTS} == set(MEMBER_TOYS)
+    assert set(POLLING_TOYS) == set(POLLER_DEFECTS)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("honest-member", {T0}), ("wrong-share", {T1})])

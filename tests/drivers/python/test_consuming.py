@@ -4,14 +4,26 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rocketdiff.core.consuming.plan import Allocation, ListenerKind, ListenerOutcome, ListenerRule, MessageModel
+from rocketdiff.core.consuming.plan import (
+    Allocation,
+    ConsumerCall,
+    ListenerKind,
+    ListenerOutcome,
+    ListenerRule,
+    MessageModel,
+)
 from rocketdiff.core.records.consuming import (
     ASSIGN,
     CONSUMING_CLAIMS,
+    PAUSES_QUEUES,
+    SEEKS,
+    Allocated,
+    Applied,
     CallResult,
     DeliveredMessage,
     Joined,
@@ -28,7 +40,15 @@ from rocketdiff.drivers.python.consuming import reference
 from rocketdiff.drivers.python.consuming.reference import as_consumer, member_capabilities
 from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.session import Session, obey
-from rocketdiff.protocol.consuming import Join, Leave, MemberSetup, encode_member_setup, encode_order, encode_rules
+from rocketdiff.protocol.consuming import (
+    Apply,
+    Join,
+    Leave,
+    MemberSetup,
+    encode_member_setup,
+    encode_order,
+    encode_rules,
+)
 from rocketdiff.subjects.claims import unknown_claims
 from rocketdiff.subjects.consuming.limits import MemberLimits
 from rocketdiff.subjects.consuming.talk import ConsumingTalk
@@ -88,7 +108,7 @@ def test_the_kind_knows_what_the_driver_claims(release: str, expected: bool) -> 
     assert bool(as_consumer(release)) is python.consumes(release) is expected
     claims = member_capabilities(release)
     assert not unknown_claims(claims)
-    lacking = {ListenerKind.LITE_PULL, ASSIGN} if release == "4.2.0" else set()
+    lacking = {ListenerKind.LITE_PULL, ASSIGN, SEEKS, PAUSES_QUEUES} if release == "4.2.0" else set()
     assert set(claims) == (CONSUMING_CLAIMS - lacking if expected else set())
 
 
@@ -169,6 +189,36 @@ def test_a_member_reports_its_life(broker: tuple[GroupBroker, FakeCluster]) -> N
     owned = [each.queues for each in kinds(heard.records, Owned) if isinstance(each, Owned)]
     assert {("T", "broker-a", 0), ("%RETRY%G", "broker-a", 0)} in [set(queues) for queues in owned]
     assert conversed(setup, heard.records) is Stage.DONE
+
+
+def test_an_application_that_polls_is_asked_between_two_polls(broker: tuple[GroupBroker, FakeCluster]) -> None:
+    """It goes back in a queue that was assigned to it, and one that is not its own makes the call fail."""
+    made, cluster = broker
+    fed: dict[str, Any] = {ID_PROPERTY: "R/T/0"}
+    made.put("T", 0, padded("R/T/0", 64).decode(), **fed)
+    settings: dict[str, int | str] = {"consume_from_where": "first", "poll_timeout_ms": 50}
+    setup = replace(setup_of(cluster), listener=ListenerKind.LITE_PULL, assign=(("broker-a", 0),), settings=settings)
+    heard = Heard()
+    session = Session(as_consumer("5.3.3"), heard.speak)
+    obey([encode_member_setup(setup)], session)
+    heard.await_kind(Ready)
+    obey([encode_order(Join(0))], session)
+    await_records(heard, Received, 1)
+    calls = [Apply(0, ConsumerCall.SEEK_TO_BEGIN, "broker-a", 0), Apply(0, ConsumerCall.SEEK, "broker-a", 1, 0)]
+    calls += [Apply(0, what, "broker-a", 0) for what in (ConsumerCall.PAUSE, ConsumerCall.RESUME)]
+    obey(map(encode_order, calls), session)
+    await_records(heard, Received, 2)
+    await_records(heard, Applied, 4)
+    obey([encode_order(Leave(0, last=True))], session)
+    assert heard.await_kind(Done) == Done(calls=2)
+    applied = [each for each in heard.records if isinstance(each, Applied)]
+    assert [(each.number, each.what, each.offset, each.error) for each in applied] == [
+        (1, ConsumerCall.SEEK_TO_BEGIN, None, None),
+        (2, ConsumerCall.SEEK, 0, "MQClientException"),
+        (3, ConsumerCall.PAUSE, None, None),
+        (4, ConsumerCall.RESUME, None, None),
+    ]
+    assert not kinds(heard.records, Allocated)
 
 
 def test_a_warm_up_that_gets_nothing_uses_another_group(

@@ -189,6 +189,23 @@ def test_an_application_chooses_its_queues(group: Group) -> None:
         assert bodies(group, consumer, T0) == "c"
 
 
+@pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
+def test_an_application_goes_to_the_ends_of_a_queue(group: Group, release: str) -> None:
+    """To the least offset that its broker has, and behind its last message; what waits for a poll is dropped."""
+    group.broker.first["T", 0] = 5
+    with polling(group, release, assigned=(T0,)) as consumer:
+        group.broker.put("T", 0, "a", "b")
+        assert bodies(group, consumer, T0) == "ab"
+        consumer.seek_to_begin(T0)
+        group.broker.put("T", 0, "c")
+        assert bodies(group, consumer, T0) == "abc"
+        group.broker.put("T", 0, "d")
+        group.wait_for(lambda: len(consumer.parts.pulling.batches) == 1)
+        consumer.seek_to_end(T0)
+        group.broker.put("T", 0, "e")
+        assert bodies(group, consumer, T0) == "e"
+
+
 def test_subscribing_and_choosing_exclude_each_other(group: Group) -> None:
     """A choice needs queues, and a consumer without a subscription."""
     with polling(group) as consumer, pytest.raises(IllegalStateException, match="exclusive"):

@@ -5,8 +5,17 @@ from typing import Any, cast
 
 import pytest
 
-from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, MemberChange, MemberEvent
+from rocketdiff.core.consuming.plan import (
+    ApplicationEvent,
+    ConsumerCall,
+    GroupPlan,
+    ListenerKind,
+    MemberChange,
+    MemberEvent,
+    PlannedQueue,
+)
 from rocketdiff.run.case.consuming.membership import MembershipThread
+from rocketdiff.run.case.consuming.names import CaseNames
 
 MS = 1_000_000
 JOIN, LEAVE, KILL, PAUSE = MemberChange.JOIN, MemberChange.LEAVE, MemberChange.KILL, MemberChange.PAUSE
@@ -29,6 +38,9 @@ class Signal:
         return self.looks == 3
 
 
+NAMES = CaseNames("case", ("broker-a", "east"), 2)
+
+
 class Group:
     """Keeps its orders, with the time that is left until each."""
 
@@ -41,6 +53,9 @@ class Group:
 
     def leave(self, number: int, at_ns: int, *, is_last: bool) -> None:
         self.orders.append(("leave", number, at_ns, is_last))
+
+    def apply(self, number: int, at_ns: int, what: str, queue: tuple[str, int], offset: int | None) -> None:
+        self.orders.append((what, number, at_ns, queue, offset))
 
     def aim(self, number: int, _what: str) -> "Signal | None":
         return None if number in self.lost else Signal(self.orders, _what, number)
@@ -57,7 +72,7 @@ class Group:
 
 def carried_out(*events: MemberEvent, origin_ns: int, groups: tuple[Any, ...]) -> None:
     plan = GroupPlan(1, ListenerKind.CONCURRENT, membership=events)
-    MembershipThread(plan, cast(Any, groups), origin_ns).join()
+    MembershipThread(plan, NAMES, cast(Any, groups), origin_ns).join()
 
 
 def test_both_arms_are_ordered_for_the_same_instant() -> None:
@@ -71,6 +86,23 @@ def test_both_arms_are_ordered_for_the_same_instant() -> None:
         ("leave", 0, 2_000, False),
         ("join", 0, 3_000),
         ("leave", 1, 4_500, True),
+    ]
+
+
+def test_calls_of_applications_are_ordered_of_both_arms() -> None:
+    """Letters of a scenario are brokers in the order of their names."""
+    groups, origin_ns = (Group(), Group()), time.monotonic_ns() - 9_000 * MS
+    calls = (
+        ApplicationEvent(3, 0, ConsumerCall.SEEK, PlannedQueue("b", 1), 7),
+        ApplicationEvent(4, 0, ConsumerCall.PAUSE, PlannedQueue("a", 0)),
+    )
+    MembershipThread(
+        GroupPlan(1, ListenerKind.LITE_PULL, application=calls), NAMES, cast(Any, groups), origin_ns
+    ).join()
+    assert groups[0].orders == groups[1].orders
+    assert groups[0].orders == [
+        ("seek", 0, origin_ns + 3_000 * MS, ("east", 1), 7),
+        ("pause", 0, origin_ns + 4_000 * MS, ("broker-a", 0), None),
     ]
 
 
@@ -118,7 +150,7 @@ def test_a_stopped_script_orders_nothing_more() -> None:
     """A case that is cut short orders no further event."""
     group = Group()
     plan = GroupPlan(1, ListenerKind.CONCURRENT, membership=(MemberEvent(3_600, 1, JOIN),))
-    script = MembershipThread(plan, cast(Any, (group,)), time.monotonic_ns())
+    script = MembershipThread(plan, NAMES, cast(Any, (group,)), time.monotonic_ns())
     script.stop()
     script.join()
     assert group.orders == []

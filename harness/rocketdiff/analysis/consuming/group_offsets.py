@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Pause, QueueOf, Tenure
@@ -68,11 +69,11 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
         return None
     faults = [fault for fault in story.trace.faults if hides_commits(fault) or meets_hand_backs(fault)]
     handing_back = [fault for fault in faults if meets_hand_backs(fault)]
-    progress = [
-        _progress(story, group, tenure, first, handing_back)
-        for tenure, first in zip(tenures, firsts, strict=True)
-        if first is not None
-    ]
+    progress: list[Progress] = []
+    for tenure, first in zip(tenures, firsts, strict=True):
+        assert first is not None, "of every tenure, as seen above"
+        own = _progress(story, group, tenure, first, handing_back)
+        progress.append(_after(group, tenure, progress[-1], own) if tenure.is_sought and progress else own)
     records = [_record(group, tenure, own) for tenure, own in zip(tenures, progress, strict=True)]
     downs = [
         Down(fault.inject_ns, unreachable_until_ns(fault), is_of_broker and fault.kind.traits.means is Means.KILL)
@@ -123,6 +124,17 @@ def _progress(
     return Progress(first, tenure.until_ns, calls, tenure.updates, killed_ns, had)
 
 
+def _after(group: GroupStory, tenure: Tenure, before: Progress, own: Progress) -> Progress:
+    """
+    Return the work after a seek of the one member that works on the queue, which may remember what it worked on before for a while.
+
+    It forgets that with the first commit after its task has pulled from the new offset, so after a delivery from there.
+    """
+    begun_ns = min((each.start_ns for each in group.deliveries_in(tenure)), default=None)
+    until_ns = NEVER_NS if begun_ns is None else begun_ns + auto_commit_ns(group.settings) + SETTLED_NS
+    return replace(own, before=before, before_until_ns=until_ns)
+
+
 def _had_by(story: CaseStory, queue: QueueOf, at_ns: int) -> int:
     """Return the offset behind the last message that was stored by an instant; of a retry queue, whose copies are not timed, none is."""
     if queue.kind is not TopicKind.FED:
@@ -163,8 +175,8 @@ def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Ten
     if life is not None and life.is_cut_off and tenure.until_ns is None:
         ends.append(max((each.end_ns or 0 for each in group.deliveries_in(tenure)), default=tenure.begin_ns))
     joined_ns = tenure.from_ns if life is None or life.join_ns is None else life.join_ns
-    was_given_up = tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
-    writes = was_given_up or (life is not None and life.ended == _LEFT)
+    was_given_up = not tenure.is_left and tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
+    writes = was_given_up or (not tenure.is_left and life is not None and life.ended == _LEFT)
     frozen = tuple(Down(pause.from_ns, pause.until_ns) for pause in (() if life is None else life.pauses))
     persists_ns = joined_ns + FIRST_PERSIST_NS
     return oracle.Tenure(tenure.begin_ns, min(ends, default=None), persists_ns, progress, writes, frozen)

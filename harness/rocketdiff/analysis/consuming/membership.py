@@ -96,6 +96,14 @@ def _windows(release: str, group: GroupStory, unknown: str) -> Windows:
         return Windows.of(unknown, group.settings, is_orderly=group.is_orderly)
 
 
+def applied_spans(group: GroupStory) -> Iterator[Span]:
+    """Yield the times in which calls of applications change when messages come: of a queue that is paused, until they have come."""
+    for life in group.lives:
+        yield from ((each.start_ns, each.end_ns + MARGIN_NS) for each in life.applied)
+        for pause in life.queue_pauses:
+            yield pause.from_ns, inf if pause.until_ns is None else pause.until_ns + MARGIN_NS
+
+
 class Membership:
     """Of one group of a case."""
 
@@ -365,6 +373,7 @@ class Membership:
             for pause in life.pauses:
                 woken_ns = self.woken_ns(pause)
                 yield pause.from_ns, inf if woken_ns is None else woken_ns
+        yield from applied_spans(self._group)
 
     def is_disturbed(self, since_ns: float, until_ns: float) -> bool:
         """True if a fault of a broker and what it leaves behind, or a lost wake-up, falls into a time."""

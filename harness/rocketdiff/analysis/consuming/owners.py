@@ -76,7 +76,7 @@ class Owners:
     def moved(self) -> int:
         """Return how many queues of the fed topic were taken where nothing had changed."""
         return sum(
-            tenure.queue.kind is TopicKind.FED and since_ns <= tenure.from_ns < until_ns
+            tenure.queue.kind is TopicKind.FED and not tenure.is_sought and since_ns <= tenure.from_ns < until_ns
             for tenure in self._group.tenures
             for since_ns, until_ns in self.settled
         )

@@ -3,8 +3,9 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
+from math import inf
 
-from rocketdiff.analysis.consuming.membership import Membership, windows_of
+from rocketdiff.analysis.consuming.membership import Membership, applied_spans, windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory, Tenure
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.units import NS_PER_MS
@@ -38,6 +39,9 @@ class Promptly:
             (pause.from_ns, None if pause.until_ns is None else pause.until_ns + MARGIN_NS)
             for life in group.lives
             for pause in life.pauses
+        ]
+        self._disturbed += [
+            (int(since_ns), None if until_ns == inf else int(until_ns)) for since_ns, until_ns in applied_spans(group)
         ]
         starts: defaultdict[int, dict[int, int]] = defaultdict(dict)
         ends: defaultdict[int, dict[int, int]] = defaultdict(dict)

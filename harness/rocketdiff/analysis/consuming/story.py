@@ -18,6 +18,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.consuming.plan import ConsumerCall
 from rocketdiff.core.consuming.watched import GroupTopics, TopicKind
 from rocketdiff.core.records.consuming import FAILED, CallResult, OffsetEvent
 from rocketdiff.core.tables.fault import FaultRecord
@@ -36,6 +37,9 @@ NO_OFFSET = -1
 LOOK_NS = 40_000_000
 """Twice the longest time between two looks at the queues that a client works on."""
 
+
+STORED_NS = NS_PER_S
+"""From a message's time of storing until its queue ends behind it, or the other way round, on a busy machine."""
 
 BEGUN_NS, BEGUN_BY_ALL_NS = NS_PER_S, 5 * NS_PER_S
 """
@@ -111,7 +115,8 @@ class Tenure:
     until_ns: None if it lasted to the end. first: its first offset, None if unknown; -1 if the broker knew none.
 
     asked_ns: when the broker's answer was seen, None if it was not. updates: instants and values that the client remembered.
-    is_repaired: the client corrected an offset that the broker refused.
+    is_repaired: the client corrected an offset that the broker refused. is_sought: it begins where the application has gone to, in a
+    queue that the member has already. is_left: the application has gone on elsewhere at its end.
     """
 
     member: int
@@ -123,10 +128,14 @@ class Tenure:
     asked_ns: int | None = None
     updates: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # long, and said by the rest
     is_repaired: bool = False
+    is_sought: bool = False
+    is_left: bool = False
 
     @property
     def begin_ns(self) -> int:
         """The earliest instant at which a message of it may be delivered."""
+        if self.is_sought:
+            return self.from_ns
         return self.from_ns - LOOK_NS if self.asked_ns is None else min(self.asked_ns, self.from_ns)
 
     def covers(self, at_ns: int) -> bool:
@@ -212,12 +221,37 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Applied:
+    """
+    A call of the application about a queue, between two polls. offset: of a seek. error: it threw.
+    """
+
+    what: ConsumerCall
+    queue: QueueOf
+    start_ns: int
+    end_ns: int
+    offset: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePause:
+    """A queue from which a member pulls no more, since the pause returned, until its resumption; until_ns: None without one."""
+
+    member: int
+    incarnation: int
+    queue: QueueOf
+    from_ns: int
+    until_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Life:
     """
     One incarnation of a member; leave_ns: None if it did not leave; killed_ns: None if it was not killed.
 
     joined_ns, left_ns: when the calls to start and to shut down returned; leave_error: what the latter threw, or the signal that ended
-    the process in it. client_id: None if it was neither reported nor seen.
+    the process in it. client_id: None if it was neither reported nor seen. applied: calls of its application, by time.
     """
 
     member: int
@@ -233,6 +267,16 @@ class Life:
     subject: str = ""
     pauses: tuple[Pause, ...] = ()
     leave_error: str | None = None
+    applied: tuple[Applied, ...] = ()
+
+    @property
+    def queue_pauses(self) -> Iterator[QueuePause]:
+        """Yield the pauses of its queues."""
+        for number, each in enumerate(self.applied):
+            if each.what is ConsumerCall.PAUSE and each.error is None:
+                later = (after for after in self.applied[number:] if after.queue == each.queue)
+                until_ns = next((after.start_ns for after in later if after.what is ConsumerCall.RESUME), None)
+                yield QueuePause(self.member, self.incarnation, each.queue, each.end_ns, until_ns)
 
     @property
     def gone_ns(self) -> int | None:
@@ -469,7 +513,7 @@ def story_of(trace: CaseTrace) -> CaseStory:
     return CaseStory(
         trace,
         None if table is None else _grouped(own, lambda each: each.queue),
-        {arm: _group(trace, arm, subscribed) for arm in Arm},
+        {arm: _group(trace, arm, subscribed, _Ends(trace, held)) for arm in Arm},
     )
 
 
@@ -514,7 +558,71 @@ def _placed_rows(
         yield {**row} | {name: subscribed.place(queue, row[name]) for name in columns if row.get(name) is not None}
 
 
-def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
+class _Ends:
+    """Between which offsets a queue ended at an instant, from when its messages were stored; clocks that were not compared say nothing."""
+
+    def __init__(self, trace: CaseTrace, held: Iterable[Held]) -> None:
+        clock = trace.entry.clock
+        self._stored: dict[QueueOf, list[int]] = {}
+        if clock is not None:
+            for each in sorted(held, key=lambda each: each.queue_offset):
+                self._stored.setdefault(each.queue, []).append(clock.latest_ns(each.store_ms))
+
+    def between(self, queue: QueueOf, from_ns: int, to_ns: int) -> tuple[int, int]:
+        """Return the offset behind what was stored long enough before, and the offset of what came long enough after."""
+        stored = self._stored.get(queue, [])
+        return bisect_right(stored, from_ns - STORED_NS), bisect_right(stored, to_ns + STORED_NS)
+
+
+def _cut_at_seeks(
+    tenures: Iterable[Tenure], lives: Iterable[Life], deliveries: Sequence[Delivery], ends: _Ends
+) -> Iterator[Tenure]:
+    """
+    Yield tenures, those in which the application went to another offset in parts: a new one begins where it went to.
+
+    What a member remembers between a seek and the first delivery after it may be of before.
+    """
+    seeks = _grouped(
+        ((life, each) for life in lives for each in life.applied if each.what.is_seek and each.error is None),
+        lambda one: (one[0].member, one[0].incarnation, one[1].queue),
+    )
+    for tenure in tenures:
+        part = tenure
+        for _, seek in seeks.get((tenure.member, tenure.incarnation, tenure.queue), ()):
+            if not part.covers(seek.start_ns):
+                continue
+            yield replace(part, until_ns=seek.start_ns, is_left=True, updates=_until(part.updates, seek.start_ns))
+            part = replace(part, from_ns=seek.start_ns, asked_ns=None, is_sought=True)
+            own = [each for each in deliveries if part.covers(each.start_ns) and _is_of(part, each)]
+            own = own[: next((n for n, each in enumerate(own) if _is_after_another(seeks, part, seek, each)), len(own))]
+            begun_ns = min((each.start_ns for each in own), default=None)
+            after = tuple(each for each in tenure.updates if begun_ns is not None and each[0] >= begun_ns)
+            part = replace(part, first=_sought(seek, own, ends), updates=after)
+        yield part
+
+
+def _until(updates: Iterable[tuple[int, int]], at_ns: int) -> tuple[tuple[int, int], ...]:
+    return tuple(each for each in updates if each[0] < at_ns)
+
+
+def _is_of(tenure: Tenure, delivery: Delivery) -> bool:
+    return (delivery.member, delivery.incarnation, delivery.queue) == (tenure.member, tenure.incarnation, tenure.queue)
+
+
+def _is_after_another(seeks: Mapping[Any, Any], part: Tenure, seek: Applied, delivery: Delivery) -> bool:
+    later = seeks[part.member, part.incarnation, part.queue]
+    return any(seek.start_ns < each.start_ns <= delivery.start_ns for _, each in later)
+
+
+def _sought(seek: Applied, deliveries: Sequence[Delivery], ends: _Ends) -> int:
+    """Return the offset that the application has gone to: of a queue's end the one that was delivered, as far as it may be the end."""
+    if seek.what is ConsumerCall.SEEK_TO_END:
+        least, most = ends.between(seek.queue, seek.start_ns, seek.end_ns)
+        return min(max(least, min((each.queue_offset for each in deliveries), default=most)), most)
+    return seek.offset or 0
+
+
+def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> GroupStory:
     returned = trace.tables.get((TableName.RETURNED, arm))
     own = trace.entry.groups.get(arm, GroupEntry("", 0))
     # Lite pull consumers have no retry topic, though the runner makes one for each group.
@@ -530,11 +638,12 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed) -> GroupStory:
     events = [*_placed_rows(events, subscribed, "value")]
     owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
     deliveries, unsubscribed = _by_subscription(_deliveries(trace, arm), subscribed)
+    tenures = _tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)
     return GroupStory(
         arm,
         lives,
         deliveries,
-        tuple(_tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)),
+        tuple(_cut_at_seeks(tenures, lives, deliveries, ends)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None if returned is None else tuple(map(_copy, _rows(returned))),
         _watched_until_ns(polls, lives, deliveries),
@@ -741,6 +850,17 @@ def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: dict[str, An
         row["subject"],
         tuple(Pause(each["from_ns"], each["until_ns"]) for each in row.get("pauses") or ()),
         row.get("leave_error"),
+        tuple(
+            Applied(
+                ConsumerCall(each["what"]),
+                QueueOf(TopicKind.FED, each["broker"], each["queue_id"]),
+                each["start_ns"],
+                each["end_ns"],
+                each["offset"],
+                each["error"],
+            )
+            for each in row.get("applied") or ()
+        ),
     )
 
 

@@ -48,7 +48,7 @@ def takeovers(story: CaseStory, group: GroupStory, membership: Membership) -> It
     promptly, origin_ns = Promptly(story, group), story.trace.entry.origin_ns or 0
     for tenure in group.tenures:
         life = group.life_of(tenure)
-        if tenure.queue.kind is not TopicKind.FED or tenure.from_ns <= origin_ns or life is None:
+        if tenure.queue.kind is not TopicKind.FED or tenure.from_ns <= origin_ns or tenure.is_sought or life is None:
             continue
         stored_ns, begun_ns = _waiting_since(story, group, tenure), _begun_ns(group, tenure, life)
         if stored_ns is None or begun_ns is None:

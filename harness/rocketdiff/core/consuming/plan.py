@@ -150,6 +150,35 @@ class MemberEvent:
         return f"{self.change} {self.member} at {self.at_s:g} s{lasts}"
 
 
+class ConsumerCall(StrEnum):
+    """What an application asks of its lite pull consumer besides polls, by the names of the client's methods."""
+
+    SEEK = "seek"
+    SEEK_TO_BEGIN = "seek_to_begin"
+    SEEK_TO_END = "seek_to_end"
+    PAUSE = "pause"
+    RESUME = "resume"
+
+    @property
+    def is_seek(self) -> bool:
+        return self not in (ConsumerCall.PAUSE, ConsumerCall.RESUME)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationEvent:
+    """A call of a member's application about one queue, between two polls. offset: of a seek."""
+
+    at_s: float
+    member: int
+    call: ConsumerCall
+    queue: PlannedQueue
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.offset is None else f" to {self.offset}"
+        return f"{self.call} {self.queue}{place} by {self.member} at {self.at_s:g} s"
+
+
 @dataclass(frozen=True, slots=True)
 class GroupPlan:
     """
@@ -159,6 +188,7 @@ class GroupPlan:
     the client has its own defaults of all others. drain_s: longest wait after the last send and heal for the group to catch up.
     members: at the start, numbered from 0. membership: events by time. tags: that it subscribes to, none for all messages. assign: the
     queues of each member by number, which its application assigns to it instead of a subscription; none if the members share them.
+    application: calls of the members' applications, by time.
     """
 
     members: int
@@ -175,6 +205,7 @@ class GroupPlan:
     commits: Commits = Commits.AUTO
     tags: tuple[str, ...] = ()
     assign: tuple[tuple[PlannedQueue, ...], ...] = ()
+    application: tuple[ApplicationEvent, ...] = ()
 
     @property
     def expression(self) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from signal import Signals
 
-from rocketdiff.core.consuming.plan import ListenerKind, MessageModel
+from rocketdiff.core.consuming.plan import ConsumerCall, ListenerKind, MessageModel
 from rocketdiff.core.records.field_types import (
     BrokerName,
     ErrorName,
@@ -29,6 +29,9 @@ TAGS = "tags"
 ASSIGN = "assign"
 """Capability: the application of a lite pull consumer chooses its queues."""
 
+SEEKS, PAUSES_QUEUES = "seek", "pause"
+"""Capabilities: it goes to another offset of a queue; it pulls no more from a queue, and again."""
+
 LISTENER = "listener:"
 """Prefix of a claim for an outcome, or a field of the context, that the client's listener has."""
 
@@ -39,7 +42,7 @@ CONSUMING_CLAIMS = frozenset(
     {
         *ListenerKind,
         *MessageModel,
-        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT, TAGS, ASSIGN),
+        *(ALLOCATIONS, OWNED, OFFSETS, CONTENT, TAGS, ASSIGN, SEEKS, PAUSES_QUEUES),
         *(LISTENER + what for what in ("later", "level", "throw", "null", "suspend", "commit", "ack-index")),
     }
 )
@@ -197,7 +200,26 @@ class Consumed:
     ack_index: Int64 | None = None
 
 
-ConsumingRecord = Joined | Left | Allocated | Owned | OffsetSeen | Received | Consumed
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """
+    A call of the application about a queue returned, or threw ``error``; ``number`` counts from 1.
+
+    Polls that returned before start_ns, and their work, are over; later ones begin after end_ns.
+    """
+
+    number: Natural32
+    incarnation: Natural32
+    what: ConsumerCall
+    broker: BrokerName
+    queue_id: Natural32
+    start_ns: Int64
+    end_ns: Int64
+    offset: Natural64 | None = None
+    error: ErrorName | None = None
+
+
+ConsumingRecord = Joined | Left | Allocated | Owned | OffsetSeen | Received | Consumed | Applied
 
 CONSUMING_RECORDS: dict[str, type[ConsumingRecord]] = {
     "joined": Joined,
@@ -207,5 +229,6 @@ CONSUMING_RECORDS: dict[str, type[ConsumingRecord]] = {
     "offset": OffsetSeen,
     "received": Received,
     "consumed": Consumed,
+    "applied": Applied,
 }
 """By the ``type`` of a line."""

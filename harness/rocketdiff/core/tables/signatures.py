@@ -363,6 +363,12 @@ NOT_SUBSCRIBED = Signature(
     "delivered",
     "{subject} delivers a message with a tag that its group does not subscribe to",
 )
+WHILE_PAUSED = Signature(
+    "delivered.while-paused", "delivered", "{subject} delivers messages of a queue that its application has paused"
+)
+CALL_FAILS = Signature(
+    "delivered.call-fails", "delivered", "a seek, pause or resume fails in an application of {subject}"
+)
 OTHER_PROPERTIES = Signature(
     "delivered.other-properties",
     "delivered",
@@ -380,6 +386,11 @@ BEGAN_ABOVE = Signature(
     "redelivery.above-the-committed-offset",
     "redelivery",
     "a member of {subject} begins a queue behind messages that nobody has consumed",
+)
+NOT_WHERE_SOUGHT = Signature(
+    "redelivery.not-where-sought",
+    "redelivery",
+    "{subject} goes on elsewhere in a queue than its application has sought",
 )
 LEFT_OUT = Signature(
     "redelivery.gap", "redelivery", "a member of {subject} leaves out a message of a queue it works on"

@@ -17,7 +17,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
-from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
+from rocketdiff.protocol.consuming import Apply, Join, Leave, MemberSetup, Order
 
 Speak = Callable[[Record], None]
 """Reports one record to the runner; callable from any thread, returns at once."""
@@ -40,7 +40,7 @@ class RoleRunner(Protocol):
         """Warm up and make the client ready. prepare: the setup of its role, ``Prepare`` or ``MemberSetup``."""
         ...
 
-    def order(self, order: Join | Leave) -> None:
+    def order(self, order: Order) -> None:
         """Take a command that comes after ready; return at once. Raise ValueError in a role without any."""
         ...
 
@@ -110,7 +110,7 @@ def obey(commands: Iterable[bytes], session: "Session") -> bool:
                 session.prepare(prepare, prepare.role)
             case MemberSetup() as setup:
                 session.prepare(setup, ClientRole.CONSUMER)
-            case Join() | Leave() as order:
+            case Join() | Leave() | Apply() as order:
                 session.order(order)
             case Go(start_ns):
                 session.go(start_ns)
@@ -163,8 +163,8 @@ class Session:
         self._start_ns = start_ns
         self._begin.set()
 
-    def order(self, order: Join | Leave) -> None:
-        _require(self._is_ready, "join and leave after ready")
+    def order(self, order: Order) -> None:
+        _require(self._is_ready, "join, leave and apply after ready")
         assert self._runner is not None, "ready comes from a runner"
         self._runner.order(order)
 

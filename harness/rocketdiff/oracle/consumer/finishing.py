@@ -60,7 +60,8 @@ class Progress:
 
     until_ns: when it gave the queue up, None if it did not; results of later calls are thrown away. calls: in the order of their
     starts. updates: instants and values that the client itself reports to remember. killed_ns: of its process, whose last records
-    are then lost; had: the offset behind the last message that it may have had by then.
+    are then lost; had: the offset behind the last message that it may have had by then. before: what it worked on until its
+    application went to ``first``; before_until_ns: until when it may still remember that.
     """
 
     first: int
@@ -69,15 +70,27 @@ class Progress:
     updates: tuple[tuple[int, int], ...] = ()
     killed_ns: int | None = None
     had: int = 0
+    before: "Progress | None" = None
+    before_until_ns: int = 0
 
     def most_at(self, at_ns: int) -> int:
         """Return the greatest offset that the member may remember at an instant (ns)."""
+        if self.before is not None and at_ns <= self.before_until_ns:
+            return max(self._most_at(at_ns), self.before.most_at(at_ns))
+        return self._most_at(at_ns)
+
+    def _most_at(self, at_ns: int) -> int:
         most = self.first + bisect_right(self._possible, at_ns)
         is_unseen = self.killed_ns is not None and at_ns >= self.killed_ns - UNWRITTEN_NS
         return max(most, self.had) if is_unseen else most
 
     def least_at(self, at_ns: int) -> int:
         """Return the least offset that the member may remember at an instant (ns)."""
+        if self.before is not None and at_ns <= self.before_until_ns:
+            return min(self._least_at(at_ns), self.before.least_at(at_ns))
+        return self._least_at(at_ns)
+
+    def _least_at(self, at_ns: int) -> int:
         known = bisect_right(self._update_times, at_ns)
         finished = self.first + bisect_right(self._certain, at_ns)
         return max(finished, self._greatest_updates[known - 1]) if known else finished

@@ -88,6 +88,19 @@ QueueText = Annotated[
 ]
 
 
+class ApplicationPart(Part):
+    """A call of a member's application about one queue, between two polls, at_s after the first due send."""
+
+    at_s: Seconds
+    member: MemberNumber = 0
+    seek: QueueText | None = None
+    offset: Annotated[int, Field(ge=0, le=1_000_000, description="Of a seek.")] | None = None
+    seek_to_begin: QueueText | None = None
+    seek_to_end: QueueText | None = None
+    pause: QueueText | None = None
+    resume: QueueText | None = None
+
+
 class ConsumersPart(Part):
     """The group of each arm."""
 
@@ -112,6 +125,9 @@ class ConsumersPart(Part):
         Field(
             description="Queues of each lite pull consumer, which its application assigns; none: the members subscribe."
         ),
+    ] = []
+    application: Annotated[
+        list[ApplicationPart], Field(description="Calls of the applications of lite pull consumers.")
     ] = []
     drain_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 20.0
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from rocketdiff.core.consuming.plan import (
     Allocation,
+    ApplicationEvent,
     Commits,
+    ConsumerCall,
     GroupPlan,
     ListenerKind,
     ListenerOutcome,
@@ -17,7 +19,7 @@ from rocketdiff.core.consuming.plan import (
 )
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.documents.part import Part
-from rocketdiff.scenario.consuming.file_format import ConsumersPart, MembershipPart
+from rocketdiff.scenario.consuming.file_format import ApplicationPart, ConsumersPart, MembershipPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class GroupWork:
             "tags": list(plan.tags),
             "assign": [" ".join(map(str, queues)) for queues in plan.assign],
             "membership": list(map(str, plan.membership)),
+            "application": list(map(str, plan.application)),
             "settings": {**plan.settings, **plan.properties},
         }
         return figures | {name: value for name, value in stated.items() if value}
@@ -80,6 +83,7 @@ def group_of(part: ConsumersPart) -> GroupPlan:
         commits=Commits(part.commits),
         tags=tuple(part.tags),
         assign=tuple(tuple(map(queue_of, queues)) for queues in part.assign),
+        application=tuple(sorted(map(call_of, part.application), key=lambda event: event.at_s)),
     )
 
 
@@ -87,6 +91,13 @@ def queue_of(text: str) -> PlannedQueue:
     """Return the queue that a file names as ``a/0``."""
     broker, _, number = text.partition("/")
     return PlannedQueue(broker, int(number))
+
+
+def call_of(part: ApplicationPart) -> ApplicationEvent:
+    """Return one entry of the application's script, which names one call."""
+    calls = {call: getattr(part, call.value) for call in ConsumerCall}
+    call, queue = next((call, queue) for call, queue in calls.items() if queue is not None)
+    return ApplicationEvent(part.at_s, part.member, call, queue_of(queue), part.offset)
 
 
 def event_of(part: MembershipPart) -> MemberEvent:

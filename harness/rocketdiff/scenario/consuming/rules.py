@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.core.consuming.knowable import Consuming, unanswerable
-from rocketdiff.core.consuming.plan import Commits, ListenerKind, ListenerOutcome, MemberChange, MessageModel, Mix
+from rocketdiff.core.consuming.plan import (
+    Commits,
+    ConsumerCall,
+    ListenerKind,
+    ListenerOutcome,
+    MemberChange,
+    MessageModel,
+    Mix,
+)
 from rocketdiff.core.sends.message import delay_s
 from rocketdiff.core.tables.checks import CHECKS, asked_for
 from rocketdiff.core.tables.consumer_settings import OF_LITE_PULL as OF_LITE_PULL_SETTINGS
@@ -13,7 +21,7 @@ from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
-from rocketdiff.scenario.consuming.file_format import ConsumerScenarioFile, MembershipPart, RulePart
+from rocketdiff.scenario.consuming.file_format import ApplicationPart, ConsumerScenarioFile, MembershipPart, RulePart
 from rocketdiff.scenario.consuming.group import event_of, group_of
 
 FIRST_FAULT_S = 3.0
@@ -42,8 +50,17 @@ FIRST_RETRY_LEVEL = 3
 OF_LITE_PULL = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_polls)
 """Checks that judge lite pull consumers; the others are about listeners, retries, locks, or threads that a push consumer has."""
 
+OF_APPLICATION = ("delivered", "redelivery", "offsets", "allocation")
+"""Checks beside calls of applications."""
+
 OF_BROADCASTING = tuple(name for name in asked_for(ClientRole.CONSUMER) if CHECKS[name].judges_each_member)
 """Checks that judge each member by itself; the others compare members that share their queues and offsets."""
+
+LAST_CALL_S = 3.0
+"""From the last call of an application to the end of the feed: messages that follow show its effect."""
+
+PAUSED_S = 4.0
+"""Of a queue: what waits for a poll, and the pull under way, come at its beginning; most of it must bring nothing."""
 
 OF_PULLS = ("pulling", "flow-control")
 """Checks that read offsets on the wire."""
@@ -64,6 +81,8 @@ def require_consumable(file: ConsumerScenarioFile, faults: Sequence[FaultSpec], 
         *_of_lite_pull(file, faults),
         *_of_commits(file),
         *_of_assign(file),
+        *_of_application(file, faults),
+        *_of_checks_of_application(file),
         *_of_listener(file),
         *_of_times(file, faults),
         *_of_the_wire(file, faults),
@@ -187,6 +206,68 @@ def _of_assign(file: ConsumerScenarioFile) -> Iterator[Flaw]:
         )
     if "allocation" in file.checks:
         yield ("checks",), "no allocation with assign", "allocation", "the application divides the queues"
+
+
+def _of_application(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> Iterator[Flaw]:
+    """A call must be about a queue of its member, at a time when nothing else changes what is consumed, and followed by messages."""
+    consumers, place = file.consumers, ("consumers", "application")
+    if not consumers.application:
+        return
+    for number, part in enumerate(consumers.application):
+        if flaw := next(_of_call(part, (*place, number)), None):
+            yield flaw
+            return
+    calls = group_of(consumers).application
+    if consumers.listener != ListenerKind.LITE_PULL:
+        yield place, "listener: lite-pull for application", consumers.listener, "no other consumer has these calls"
+    if faults or consumers.membership or consumers.tags:
+        seen = "faults" if faults else "membership" if consumers.membership else "tags"
+        yield place, "no faults, membership and tags beside calls of applications", seen, "write two scenarios"
+    if consumers.members > 1 and not consumers.assign:
+        yield place, "assign, or one member", f"{consumers.members} members", "a member calls about its own queues"
+    for call in calls:
+        own = consumers.assign[call.member] if call.member < len(consumers.assign) else []
+        if call.member >= consumers.members or (consumers.assign and str(call.queue) not in own):
+            yield place, f"a queue of member {call.member}", str(call), "name the member that has it"
+        if not FIRST_FAULT_S <= call.at_s <= file.workload.duration_s - LAST_CALL_S:
+            expected = f"calls from {FIRST_FAULT_S:g} s to {LAST_CALL_S:g} s before the end of the feed"
+            yield place, expected, str(call), "messages before and after it show its effect"
+    yield from _of_pauses(file)
+
+
+def _of_checks_of_application(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    if file.consumers.application and (others := [check for check in file.checks if check not in OF_APPLICATION]):
+        hint = "a queue that is paused or sought waits in both groups"
+        yield ("checks",), f"checks: [{', '.join(OF_APPLICATION)}] with application", ", ".join(others), hint
+
+
+def _of_call(part: ApplicationPart, place: Location) -> Iterator[Flaw]:
+    named = [call.value for call in ConsumerCall if getattr(part, call.value) is not None]
+    if len(named) != 1:
+        yield place, f"one of {', '.join(ConsumerCall)}", " and ".join(named) or "none", "write one call an entry"
+    elif (part.seek is None) != (part.offset is None):
+        yield (
+            (*place, "offset"),
+            "an offset of a seek, and of no other call",
+            f"offset: {part.offset}",
+            "see seek_to_begin",
+        )
+
+
+def _of_pauses(file: ConsumerScenarioFile) -> Iterator[Flaw]:
+    """Each pause is followed by the resumption of its queue, long enough after it."""
+    paused: dict[str, float] = {}
+    for call in group_of(file.consumers).application:
+        queue, place = str(call.queue), ("consumers", "application")
+        if call.call is ConsumerCall.PAUSE:
+            if queue in paused:
+                yield place, f"a resumption of {queue} before another pause", str(call), "leave it out"
+            paused[queue] = call.at_s
+        elif call.call is ConsumerCall.RESUME and call.at_s - paused.pop(queue, call.at_s) < PAUSED_S:
+            hint = "the pull that is under way at a pause still brings messages"
+            yield place, f"a pause of {queue} at least {PAUSED_S:g} s before", str(call), hint
+    if paused:
+        yield ("consumers", "application"), f"a resumption of {min(paused)}", "none", "its messages must come at last"
 
 
 def _retries_s(rule: RulePart) -> int:

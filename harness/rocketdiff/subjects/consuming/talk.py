@@ -10,13 +10,14 @@ a client whose process died in its shutdown.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketdiff.core.consuming.plan import ListenerRule, MessageModel
+from rocketdiff.core.consuming.plan import ConsumerCall, ListenerRule, MessageModel
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records.consuming import (
     ALLOCATIONS,
     OFFSETS,
     OWNED,
     Allocated,
+    Applied,
     Consumed,
     Joined,
     Left,
@@ -27,7 +28,15 @@ from rocketdiff.core.records.consuming import (
 from rocketdiff.core.records.received import Record
 from rocketdiff.core.records.session import Done
 from rocketdiff.core.security import secrets_in
-from rocketdiff.protocol.consuming import Join, Leave, MemberSetup, encode_member_setup, encode_order, encode_rules
+from rocketdiff.protocol.consuming import (
+    Apply,
+    Join,
+    Leave,
+    MemberSetup,
+    encode_member_setup,
+    encode_order,
+    encode_rules,
+)
 from rocketdiff.protocol.records import type_of
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.claims import require_claim
@@ -64,6 +73,8 @@ class ConsumingTalk:
         self._calls = 0
         self._open: dict[int, tuple[int, int]] = {}
         self._others = 0
+        self._applies: list[tuple[int, Apply]] = []
+        self._applied = 0
         self._pauses: list[tuple[int, int | None]] = []
         self._transcript = Transcript()
 
@@ -88,6 +99,16 @@ class ConsumingTalk:
         assert self._lives[-1].leaves_ns is None, "a leave of a member that is not there"
         self._lives[-1].leaves_ns, self._is_last = max(at_ns, now_ns), is_last
         return encode_order(Leave(at_ns, last=is_last))
+
+    def apply(
+        self, at_ns: int, now_ns: int, what: ConsumerCall, queue: tuple[str, int], offset: int | None = None
+    ) -> bytes:
+        """Take note of an order to its application, and return its line."""
+        assert self._lives, "a call of a member that never joined"
+        assert self._lives[-1].leaves_ns is None, "a call of a member that is not there"
+        order = Apply(at_ns, what, *queue, offset)
+        self._applies.append((max(at_ns, now_ns), order))
+        return encode_order(order)
 
     def pause(self, now_ns: int) -> None:
         """Take note that its process is stopped from now on: nothing of it can be late."""
@@ -132,6 +153,8 @@ class ConsumingTalk:
                 self._take_received(record, now_ns)
             case Consumed():
                 self._take_consumed(record, now_ns)
+            case Applied():
+                self._take_applied(record, now_ns)
             case _:
                 raise broken("out-of-order", "records of a consumer", type_of(record))
         self._transcript.keep(record)
@@ -140,6 +163,8 @@ class ConsumingTalk:
         if not self.is_finished:
             open_calls = f", {len(self._open)} calls are open" if self._open else ""
             raise broken("incomplete", "done after the last left and the end of every call", f"done{open_calls}")
+        if self._applied < len(self._applies):
+            raise broken("incomplete", f"done after {len(self._applies)} calls of the application", f"{self._applied}")
         if done.calls != self._calls:
             raise broken("incomplete", f"done to count {self._calls} calls", f"{done.calls}")
         hello = self._transcript.hello
@@ -169,6 +194,9 @@ class ConsumingTalk:
                 return self._late("joined after join", max(life.joins_ns, began_ns), limits.join_s, now_ns)
             if life.leaves_ns is not None:
                 return self._late("left after leave", max(life.leaves_ns, life.joined.end_ns), limits.leave_s, now_ns)
+        if self._applied < len(self._applies):
+            due_ns, order = self._applies[self._applied]
+            return self._late(f"applied after apply of {order.what}", due_ns, limits.call_s, now_ns)
         if self._open:
             call, (began_ns, _) = min(self._open.items(), key=lambda item: item[1])
             return self._late(f"the end of call {call}", began_ns, limits.call_s, now_ns)
@@ -241,13 +269,28 @@ class ConsumingTalk:
             raise broken("impossible-times", "an end after its beginning", seen)
         require_past(f"the end of call {consumed.call}", consumed.at_ns, now_ns)
 
+    def _take_applied(self, applied: Applied, now_ns: int) -> None:
+        """In the order of the orders, and not while the thread that polls works on messages."""
+        self._life("applied", applied.incarnation)
+        if applied.number != self._applied + 1 or applied.number > len(self._applies):
+            expected = f"applied {self._applied + 1} of {len(self._applies)} orders"
+            raise broken("number-order", expected, f"applied {applied.number}")
+        due_ns, order = self._applies[self._applied]
+        asked = order.what, order.broker, order.queue_id, order.offset
+        if (applied.what, applied.broker, applied.queue_id, applied.offset) != asked:
+            raise broken("call-order", f"{order.what} of queue {order.queue_id} of {order.broker}", f"{applied}")
+        if self._open:
+            raise broken("call-order", "no open call beside a call of the application", f"call {min(self._open)}")
+        _require_times("applied", applied, due_ns, now_ns)
+        self._applied += 1
+
     def _life(self, word: str, incarnation: int) -> _Life:
         if not 1 <= incarnation <= len(self._lives):
             raise broken("before-join", f"{word} of an incarnation up to {len(self._lives)}", f"{incarnation}")
         return self._lives[incarnation - 1]
 
 
-def _require_times(word: str, record: Joined | Left, ordered_ns: int, now_ns: int) -> None:
+def _require_times(word: str, record: Joined | Left | Applied, ordered_ns: int, now_ns: int) -> None:
     if record.end_ns < record.start_ns:
         seen = f"{word}: {record.start_ns} to {record.end_ns}"
         raise broken("impossible-times", "an end after its beginning", seen)

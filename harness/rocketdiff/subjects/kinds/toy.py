@@ -70,24 +70,22 @@ MEMBER_DEFECTS = {
     "hookless-loses": "as loses, and reports its calls only",
     "hookless-leaves-a-queue": "takes its share without the last queue, and reports its calls only",
     "hookless-pulls-in-a-loop": "as pulls-in-a-loop, and reports its calls only",
-    "honest-poller": "none at all, as a lite pull consumer",
-    "commits-before-the-poll": "commits messages before a poll hands them out",
-    "never-commits": "commits nothing that its polls hand out",
-    "assigns-only-the-first-queue": "consumes only the first of the queues that its application assigns to it",
-    "loses-at-a-rebalance": "commits what waits for a poll when it gives a queue up, and never hands it out",
 }
 """Of toys that consume."""
 
-POLLERS = frozenset(
-    {
-        "honest-poller",
-        "commits-before-the-poll",
-        "loses-at-a-rebalance",
-        "never-commits",
-        "assigns-only-the-first-queue",
-    }
-)
-"""Those that poll; the others have a listener."""
+POLLER_DEFECTS = {
+    "honest-poller": "none at all, as a lite pull consumer",
+    "commits-before-the-poll": "commits messages before a poll hands them out",
+    "never-commits": "commits nothing that its polls hand out",
+    "loses-at-a-rebalance": "commits what waits for a poll when it gives a queue up, and never hands it out",
+    "assigns-only-the-first-queue": "consumes only the first of the queues that its application assigns to it",
+    "ignores-seeks": "goes on with a queue where it was, wherever its application goes",
+    "keeps-what-it-had-at-a-seek": "hands out after a seek what it had pulled before",
+    "delivers-while-paused": "goes on pulling from queues that its application pauses",
+    "loses-what-waits-at-a-pause": "throws away what waits for a poll when its queue is paused",
+    "never-resumes": "pulls no more from a queue that was paused once",
+}
+"""Of toys that poll; the others that consume have a listener."""
 
 HOOKLESS = "hookless-"
 """Prefix of those that report no allocations, owned queues or offsets: their relays show these."""
@@ -95,8 +93,9 @@ HOOKLESS = "hookless-"
 
 def toy_program(subject: SubjectId) -> "ToyProgram":
     """Return the program of ``toy:<defect>``; raises UsageError for an unknown defect."""
-    if subject.release not in (*DEFECTS, *MEMBER_DEFECTS):
-        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join((*DEFECTS, *MEMBER_DEFECTS)))
+    known = (*DEFECTS, *MEMBER_DEFECTS, *POLLER_DEFECTS)
+    if subject.release not in known:
+        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(known))
     return ToyProgram(subject)
 
 
@@ -115,13 +114,13 @@ def _is_producer(defect: str, _demand: SendDemand) -> bool:
 
 
 def _is_member(defect: str, demand: GroupDemand) -> bool:
-    polls = ListenerKind.LITE_PULL in demand.capabilities
-    return defect in MEMBER_DEFECTS and polls == (defect in POLLERS) and has_group(NEWEST_READ, demand)
+    defects = POLLER_DEFECTS if ListenerKind.LITE_PULL in demand.capabilities else MEMBER_DEFECTS
+    return defect in defects and has_group(NEWEST_READ, demand)
 
 
 KIND = Kind(
     CLIENT,
-    lambda: (*DEFECTS, *MEMBER_DEFECTS),
+    lambda: (*DEFECTS, *MEMBER_DEFECTS, *POLLER_DEFECTS),
     toy_program,
     offers={ClientRole.PRODUCER: _is_producer, ClientRole.CONSUMER: _is_member},
     security=every_security,

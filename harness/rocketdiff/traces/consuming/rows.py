@@ -15,6 +15,7 @@ from rocketdiff.core.consuming.plan import MemberChange
 from rocketdiff.core.consuming.watched import RESUME, GroupTopics, OrderedMember
 from rocketdiff.core.records.consuming import (
     Allocated,
+    Applied,
     Consumed,
     DeliveredMessage,
     Joined,
@@ -111,6 +112,7 @@ class _Records:
 
 def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, is_lost: bool) -> Iterable[Row]:
     joined = {each.incarnation: each for each in records.first(Joined, lambda record: record.incarnation)}
+    applied = records.numbered(Applied)
     left = {each.incarnation: each for each in records.first(Left, lambda record: record.incarnation)}
     for order in orders:
         if order.what != MemberChange.JOIN:
@@ -138,7 +140,20 @@ def _lives(subject: str, orders: Sequence[OrderedMember], records: _Records, *, 
             "leave_error": over and over.error,
             "killed_ns": killed_ns,
             "pauses": list(_pauses(own)),
+            "applied": [_applied(each) for each in applied if each.incarnation == order.incarnation] or None,
         }
+
+
+def _applied(each: Applied) -> Row:
+    return {
+        "what": each.what.value,
+        "broker": each.broker,
+        "queue_id": each.queue_id,
+        "start_ns": each.start_ns,
+        "end_ns": each.end_ns,
+        "offset": each.offset,
+        "error": each.error,
+    }
 
 
 def _pauses(orders: Sequence[OrderedMember]) -> Iterable[Row]:

@@ -23,6 +23,17 @@ _PAUSE = pa.struct(
     ]
 )
 
+_APPLIED = pa.struct(
+    [
+        column("what", pa.string()),
+        *_QUEUE.fields,
+        column("start_ns", pa.int64()),
+        column("end_ns", pa.int64()),
+        column("offset", pa.int64(), nullable=True),
+        column("error", pa.string(), nullable=True),
+    ]
+)
+
 _PLACE = [column("broker", WORD), column("queue_id", pa.int32())]
 
 FED = pa.schema(
@@ -81,6 +92,7 @@ MEMBERS = pa.schema(
         column("killed_ns", pa.int64(), nullable=True),
         column("pauses", pa.list_(_PAUSE), nullable=True),
         column("leave_error", WORD, nullable=True),
+        column("applied", pa.list_(_APPLIED), nullable=True),
     ]
 )
 

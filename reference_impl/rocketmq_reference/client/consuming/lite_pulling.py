@@ -154,6 +154,20 @@ class LitePulling:
         finally:
             self._polling.release()
 
+    def seek_to_begin(self, of: TopicQueue) -> Body:
+        """Go on at the least offset of a queue (seekToBegin); its master is asked for it, and again by the seek."""
+        yield from self.seek(of, (yield from self._asked(self._committing.beginning(of))))
+
+    def seek_to_end(self, of: TopicQueue) -> Body:
+        """Go on at the greatest offset of a queue (seekToEnd), likewise."""
+        yield from self.seek(of, (yield from self._asked(self._committing.end(of))))
+
+    def _asked(self, question: Running[int]) -> Running[int]:
+        try:
+            return (yield from question)
+        except FAILURES as error:
+            raise MQClientException("Invoke Broker exception") from error
+
     def _seek(self, assigned: Assigned, offset: int) -> None:
         assigned.queue.clear()
         self.batches = deque(batch for batch in self.batches if batch.of != assigned.of)

@@ -6,11 +6,15 @@ pulls a queue in order and leaves nothing out. At the end of a queue it is only 
 window of ``oracle.consumer.windows`` that was open for its queue had run out (``waiting``). Each delivery shows the body that was fed,
 the properties that its sender gave it, and the topic it was sent to (of a retry: resetRetryAndNamespace; in every release). Of first
 deliveries this is judged if the client claims to report it.
+
+Of a queue that its application has paused, a lite pull consumer still hands out what waits for a poll, and what the pull under way brings
+(DefaultLitePullConsumerImpl, 4.6.1 to 5.3.3): nothing that is stored after the first message since the pause, and SPREAD_NS. What lies
+below an offset to which the application has gone need not be delivered.
 """
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,13 +22,23 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, UNDECIDED, GroupCheck, evidence_of
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
-from rocketdiff.analysis.consuming.story import BEGUN_BY_ALL_NS, CaseStory, Delivery, GroupStory, Held, QueueOf, Tenure
+from rocketdiff.analysis.consuming.story import (
+    BEGUN_BY_ALL_NS,
+    CaseStory,
+    Delivery,
+    GroupStory,
+    Held,
+    QueueOf,
+    QueuePause,
+    Tenure,
+)
 from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.records.consuming import CONTENT
 from rocketdiff.core.sends.message import OF_EVERY_MESSAGE
 from rocketdiff.core.tables.signatures import (
+    CALL_FAILS,
     DAMAGED,
     NEVER_DELIVERED,
     NOT_SUBSCRIBED,
@@ -32,13 +46,18 @@ from rocketdiff.core.tables.signatures import (
     OTHER_MESSAGE,
     OTHER_PROPERTIES,
     OTHER_TOPIC,
+    WHILE_PAUSED,
     Signature,
 )
 from rocketdiff.core.units import NS_PER_S
+from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "delivered"
 
 UNIQUE_KEY = "UNIQ_KEY"
+
+SPREAD_NS = NS_PER_S
+"""Clocks, and a thread that has looked whether its queue is paused and then waits for a core, besides two stalls of the case's longest."""
 
 CHANGED_ON_THE_WAY = frozenset({"CLUSTER", "DELAY", "MSG_REGION", "TRACE_ON", "WAIT"})
 """Properties that brokers and clients set anew when a message is stored, handed back or sent again."""
@@ -55,6 +74,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             _observe_first(story, facts, group)
         for queue, held in story.held.items():
             _observe_queue(facts, group, queue, held, waiting)
+        _observe_calls(story, facts, group)
         for each in group.unsubscribed:
             facts.differ_at(NOT_SUBSCRIBED, group, each, "no message with a tag of others", f"message {each.send}")
         for each in group.deliveries:
@@ -62,6 +82,47 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             if each.queue.kind is TopicKind.RETRY and stored is not None and stored.body_ok and not each.body_ok:
                 _note_damaged(facts, group, each)
             _observe_head(facts, group, each, stored)
+
+
+def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    """Note calls of an application that fail, and the first delivery of each queue that is paused."""
+    spread_ns = SPREAD_NS + 2 * int(story.trace.entry.measured.get(LONGEST_STALL, 0))
+    for life in group.lives:
+        for call in life.applied:
+            if call.error is not None:
+                facts.differ(
+                    CALL_FAILS,
+                    group,
+                    at_ns=call.end_ns,
+                    member=life.member,
+                    expected=f"{call.what} of {call.queue} by the application of member {life.member} to return",
+                    observed=call.error,
+                )
+        for pause in life.queue_pauses:
+            late = next((each for each in _while_paused(story, group, pause, spread_ns)), None)
+            if late is not None:
+                facts.differ_at(
+                    WHILE_PAUSED,
+                    group,
+                    late,
+                    f"nothing of {pause.queue}, which member {pause.member} has paused, but what it may have pulled before",
+                    f"message {late.send}, {(late.start_ns - pause.from_ns) / NS_PER_S:.1f} s after the pause",
+                )
+
+
+def _while_paused(story: CaseStory, group: GroupStory, pause: QueuePause, spread_ns: int) -> Iterator[Delivery]:
+    """Yield deliveries of messages that no pull before the pause can have brought."""
+    held = (story.held or {}).get(pause.queue, ())
+    stored = (story.stored_ns.get(each.send) for each in held if each.send is not None)
+    first_ns = min((at_ns for at_ns in stored if at_ns is not None and at_ns > pause.from_ns), default=None)
+    if first_ns is None:
+        return
+    for each in group.by_queue.get(pause.queue, ()):
+        stored_ns = None if each.send is None else story.stored_ns.get(each.send)
+        is_own = (each.member, each.incarnation) == (pause.member, pause.incarnation)
+        is_within = each.start_ns >= pause.from_ns and (pause.until_ns is None or each.start_ns < pause.until_ns)
+        if is_own and is_within and stored_ns is not None and stored_ns > first_ns + spread_ns:
+            yield each
 
 
 def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, stored: Held | None) -> None:
@@ -143,7 +204,8 @@ def _observe_queue(
         _compare(facts, group, each, by_offset.get(each.queue_offset))
     seen = sorted({each.queue_offset for each in deliveries})
     passing = [_Passing.of(group, tenure) for tenure in group.tenures_of(queue) if tenure.first is not None]
-    missing = by_offset.keys() - set(seen)
+    sought = max((tenure.first or 0 for tenure in group.tenures_of(queue) if tenure.is_sought), default=0)
+    missing = {offset for offset in by_offset.keys() - set(seen) if offset >= sought}
     for message in held:
         if message.queue_offset in missing and message.send is not None:
             is_committed = group.has_committed_past(queue, message.queue_offset)

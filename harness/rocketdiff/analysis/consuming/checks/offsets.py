@@ -155,7 +155,7 @@ def _observe_given_up(
 def _handed_over_ns(story: CaseStory, group: GroupStory, tenure: Tenure) -> int | None:
     """Return when a member gave a queue up or began to leave; None if it did neither, or while a fault or pause was near."""
     life = group.life_of(tenure)
-    if life is None or life.is_cut_off:
+    if life is None or life.is_cut_off or tenure.is_left:
         return None
     ends = [at_ns for at_ns in (tenure.until_ns, life.gone_ns) if at_ns is not None]
     if not ends or (min(ends) == life.gone_ns and life.killed_ns is not None):

@@ -3,7 +3,7 @@ Is a message delivered again only with a cause, and does a member begin a queue 
 
 In one tenure an offset comes again only after its listener has failed and both ways of its hand-back as well: then after 5 s, with one
 failure more. Where no broker was down that is rare: of a concurrent group's failed calls at most one in LOCAL_SHARE, or two. A tenure begins at the offset that its broker answered: not below what the group has certainly committed, and not above what
-it may have committed. A killed broker may forget what it had not written. Within a tenure every offset is delivered. A member of a
+it may have committed; or at the offset to which its application has gone. A killed broker may forget what it had not written. Within a tenure every offset is delivered. A member of a
 broadcasting group is judged by itself, with the offsets of its own file.
 """
 
@@ -30,6 +30,7 @@ from rocketdiff.core.tables.signatures import (
     BEGAN_BELOW,
     DELIVERED_AGAIN_WITHOUT_CAUSE,
     LEFT_OUT,
+    NOT_WHERE_SOUGHT,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.finishing import BOTH_WAYS_NS, LOCAL_RETRY_NS
@@ -159,6 +160,16 @@ def _observe_first(facts: GroupFacts, group: GroupStory, tenure: Tenure, deliver
     if asked is None or not deliveries:
         return
     first = min(deliveries, key=lambda each: each.queue_offset)
+    if tenure.is_sought:
+        if first.queue_offset != asked:
+            facts.differ_at(
+                NOT_WHERE_SOUGHT,
+                group,
+                first,
+                f"member {tenure.member} to go on with {tenure.queue} at {asked}, where its application went",
+                f"it went on at {first.queue_offset}",
+            )
+        return
     if first.queue_offset < asked:
         _note_below(facts, group, tenure, asked, first.queue_offset, "as its broker had answered")
     elif first.queue_offset > asked and not group.leaves_to_the_next(tenure, first, asked):

@@ -1,5 +1,6 @@
 """The reference as a consumer: the lives of a member, each with its observer and its scripted listener."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from rocketdiff.core.consuming.plan import (
     STRATEGY_NAMES,
     Allocation,
     Commits,
+    ConsumerCall,
     ListenerKind,
     ListenerOutcome,
     ListenerRule,
@@ -21,6 +23,8 @@ from rocketdiff.core.consuming.plan import (
 from rocketdiff.core.records.consuming import (
     ASSIGN,
     CONSUMING_CLAIMS,
+    PAUSES_QUEUES,
+    SEEKS,
     DeliveredMessage,
     OffsetEvent,
 )
@@ -32,7 +36,7 @@ from rocketdiff.drivers.python.consuming.script import CallEnd, end_of
 from rocketdiff.drivers.python.consuming.toys import HONEST, Toy
 from rocketdiff.drivers.python.sending.reference import access_of
 from rocketdiff.drivers.python.session import RoleRunner, Speak
-from rocketdiff.protocol.consuming import MemberSetup
+from rocketdiff.protocol.consuming import Apply, MemberSetup
 from rocketmq_reference.api.lite_pull_consumer import BATCH_SIZE, LitePullConsumer
 from rocketmq_reference.api.push_consumer import PushConsumer, is_imitated
 from rocketmq_reference.api.settings import ConsumerSettings
@@ -74,7 +78,7 @@ class ScriptedError(Exception):
 
 def member_capabilities(release: str) -> tuple[str, ...]:
     """Return what a member of this release can do: all that it has, or nothing if its consumers are not imitated."""
-    lacking = frozenset() if has_lite_pull(release) else {ListenerKind.LITE_PULL, ASSIGN}
+    lacking = frozenset() if has_lite_pull(release) else {ListenerKind.LITE_PULL, ASSIGN, SEEKS, PAUSES_QUEUES}
     return tuple(map(str, sorted(CONSUMING_CLAIMS - lacking))) if is_imitated(release) else ()
 
 
@@ -159,6 +163,7 @@ class ReferenceMember:
         self._settings = settings_of(setup)
         self._is_over = False
         self._poller: threading.Thread | None = None
+        self._applies: queue.SimpleQueue[Apply] = queue.SimpleQueue()
         self.consumer = self._made(release, toy)
         if isinstance(self.consumer, LitePullConsumer) and setup.assign is not None:
             self.consumer.assign([TopicQueue(setup.topic, Queue(*queue)) for queue in setup.assign])
@@ -206,6 +211,10 @@ class ReferenceMember:
         finally:
             self._reports.end(self._incarnation)
 
+    def apply(self, order: Apply) -> None:
+        """Call a method of the consumer before the next poll."""
+        self._applies.put(order)
+
     def allocated(
         self,
         topic: str,
@@ -236,12 +245,31 @@ class ReferenceMember:
 
     def _poll(self, consumer: LitePullConsumer) -> None:
         while not self._is_over:
+            while not self._applies.empty():
+                self._call(consumer, self._applies.get())
             polled = consumer.poll()
             if polled is not None:
                 of, messages = polled
                 self._work(messages, of)
                 if self._setup.commits is Commits.SYNC:
                     consumer.commit_sync()
+
+    def _call(self, consumer: LitePullConsumer, order: Apply) -> None:
+        of = TopicQueue(self._setup.topic, Queue(order.broker, order.queue_id))
+        start_ns, error = time.monotonic_ns(), None
+        try:
+            match order.what:
+                case ConsumerCall.SEEK:
+                    consumer.seek(of, order.offset or 0)
+                case ConsumerCall.SEEK_TO_BEGIN:
+                    consumer.seek_to_begin(of)
+                case ConsumerCall.SEEK_TO_END:
+                    consumer.seek_to_end(of)
+                case ConsumerCall.PAUSE | ConsumerCall.RESUME:
+                    consumer.pause(of, is_paused=order.what is ConsumerCall.PAUSE)
+        except Exception as raised:  # noqa: BLE001 - reported to the runner
+            error = type(raised).__name__
+        self._reports.applied(self._incarnation, order, start_ns, error)
 
     def _work(self, messages: Sequence[StoredMessage], of: TopicQueue) -> CallEnd:
         at_ns = time.monotonic_ns()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rocketdiff.core.records.consuming import (
     Allocated,
+    Applied,
     Consumed,
     DeliveredMessage,
     OffsetEvent,
@@ -15,6 +16,7 @@ from rocketdiff.core.records.consuming import (
 )
 from rocketdiff.drivers.python.consuming.script import CallEnd
 from rocketdiff.drivers.python.session import Speak
+from rocketdiff.protocol.consuming import Apply
 
 Place = tuple[str, str, int]
 """Topic, broker and queue id."""
@@ -31,6 +33,7 @@ class Reports:
         self._offset_events = 0
         self._updated: dict[Place, int | None] = {}
         self._calls = 0
+        self._applied = 0
         self._open_calls = 0
         self._threads: dict[int, int] = {}
         self._owned: tuple[Place, ...] = ()
@@ -95,6 +98,14 @@ class Reports:
             self._changed.notify_all()
             context = {"delay_level": end.delay_level, "suspend_ms": end.suspend_ms, "ack_index": end.ack_index}
             self._speak(Consumed(call, time.monotonic_ns(), end.result, **context))
+
+    def applied(self, incarnation: int, order: Apply, start_ns: int, error: str | None) -> None:
+        """A call of the application has ended, by the thread that polls."""
+        with self._changed:
+            self._applied += 1
+            of = order.what, order.broker, order.queue_id
+            end_ns = time.monotonic_ns()
+            self._speak(Applied(self._applied, incarnation, *of, start_ns, end_ns, order.offset, error))
 
     def await_calls(self) -> int:
         """Wait until every call has ended; return how many there were."""

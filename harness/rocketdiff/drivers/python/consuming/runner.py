@@ -11,7 +11,7 @@ from rocketdiff.core.records.consuming import Joined, Left
 from rocketdiff.core.records.session import Done
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.drivers.python.session import RoleRunner, Speak
-from rocketdiff.protocol.consuming import Join, Leave, MemberSetup
+from rocketdiff.protocol.consuming import Apply, Join, MemberSetup, Order
 
 _SHOWN_CHARACTERS = 500
 
@@ -56,13 +56,20 @@ class Life(Protocol):
         """Shut it down; what it reports of its work, calls under way excepted, has come. Raises what it throws, and DiedError."""
 
 
+class PollingLife(Life, Protocol):
+    """One whose application polls."""
+
+    def apply(self, order: Apply) -> None:
+        """Call a method of the consumer between two polls; returns at once."""
+
+
 class Lives(Protocol):
     """The lives of one member, made one after the other."""
 
     def prepare(self, setup: MemberSetup, rules: Sequence[ListenerRule]) -> None:
         """Take all that is known, and warm up."""
 
-    def begin(self, incarnation: int) -> Life:
+    def begin(self, incarnation: int) -> Life | PollingLife:
         """Make the next one."""
 
     def await_calls(self) -> int:
@@ -78,9 +85,9 @@ class ConsumingRunner:
     def __init__(self, lives: Lives, speak: Speak) -> None:
         self._lives, self._speak = lives, speak
         self._rules: list[ListenerRule] = []
-        self._orders: queue.SimpleQueue[Join | Leave] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._incarnation = 0
-        self._life: Life | None = None
+        self._life: Life | PollingLife | None = None
 
     def plan(self, line: ListenerRule) -> None:
         self._rules.append(line)
@@ -88,7 +95,7 @@ class ConsumingRunner:
     def prepare(self, prepare: MemberSetup) -> None:
         self._lives.prepare(prepare, self._rules)
 
-    def order(self, order: Join | Leave) -> None:
+    def order(self, order: Order) -> None:
         self._orders.put(order)
 
     def run(self, start_ns: int) -> Done:  # noqa: ARG002 - it begins when it is ordered
@@ -99,6 +106,9 @@ class ConsumingRunner:
                 time.sleep(left_ns / 1e9)
             if isinstance(order, Join):
                 self._join()
+                continue
+            if isinstance(order, Apply):
+                self._apply(order)
                 continue
             self._leave()
             if order.last:
@@ -121,6 +131,12 @@ class ConsumingRunner:
             error = raised
         end_ns, client_id = time.monotonic_ns(), life.client_id
         self._speak(Joined(self._incarnation, start_ns, end_ns, client_id, *_named(error)))
+
+    def _apply(self, order: Apply) -> None:
+        apply = getattr(self._life, "apply", None)
+        if apply is None:
+            raise ValueError("expected a call of the application of a member that has joined, and polls")
+        apply(order)
 
     def _leave(self) -> None:
         if self._life is None:

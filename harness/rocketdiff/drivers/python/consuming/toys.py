@@ -305,6 +305,67 @@ def assigns_only_the_first_queue(consumer: LitePullConsumer) -> None:
     pulling.assign = only_the_first  # type: ignore[method-assign]  # the defect
 
 
+def ignores_seeks(consumer: LitePullConsumer) -> None:
+    """Return from a seek, and go on with a queue where it was."""
+
+    def nothing(of: TopicQueue, offset: int) -> Body:  # noqa: ARG001 - it goes nowhere
+        return
+        yield  # a coroutine without waits
+
+    consumer.parts.pulling.seek = nothing  # type: ignore[method-assign]  # the defect
+
+
+def keeps_what_it_had_at_a_seek(consumer: LitePullConsumer) -> None:
+    """Hand out what was pulled before a seek, and then go on where the application went."""
+    pulling = consumer.parts.pulling
+    seek = pulling.seek
+
+    def with_what_waits(of: TopicQueue, offset: int) -> Body:
+        waiting = [batch for batch in pulling.batches if batch.of == of]
+        yield from seek(of, offset)
+        for batch in waiting:
+            batch.queue.put(batch.messages)
+            pulling.batches.append(batch)
+
+    pulling.seek = with_what_waits  # type: ignore[method-assign]  # the defect
+
+
+def delivers_while_paused(consumer: LitePullConsumer) -> None:
+    """Return from a pause, and go on pulling from the queue."""
+
+    def nothing(of: TopicQueue, *, is_paused: bool) -> None:
+        """It pauses nothing."""
+
+    consumer.parts.pulling.pause = nothing  # type: ignore[method-assign]  # the defect
+
+
+def loses_what_waits_at_a_pause(consumer: LitePullConsumer) -> None:
+    """Throw away what waits for a poll when its queue is paused, and go on behind it."""
+    pulling = consumer.parts.pulling
+    pause = pulling.pause
+
+    def and_throw_away(of: TopicQueue, *, is_paused: bool) -> None:
+        pause(of, is_paused=is_paused)
+        if is_paused:
+            for batch in [batch for batch in pulling.batches if batch.of == of]:
+                pulling.batches.remove(batch)
+                batch.queue.remove(batch.messages)
+
+    pulling.pause = and_throw_away  # type: ignore[method-assign]  # the defect
+
+
+def never_resumes(consumer: LitePullConsumer) -> None:
+    """Pull no more from a queue that was paused once."""
+    pulling = consumer.parts.pulling
+    pause = pulling.pause
+
+    def for_good(of: TopicQueue, *, is_paused: bool) -> None:
+        if is_paused:
+            pause(of, is_paused=True)
+
+    pulling.pause = for_good  # type: ignore[method-assign]  # the defect
+
+
 POLLING_TOYS: Mapping[str, PollDefect] = MappingProxyType(
     {
         "honest-poller": keeps_polling,
@@ -312,6 +373,11 @@ POLLING_TOYS: Mapping[str, PollDefect] = MappingProxyType(
         "loses-at-a-rebalance": loses_at_a_rebalance,
         "never-commits": never_commits,
         "assigns-only-the-first-queue": assigns_only_the_first_queue,
+        "ignores-seeks": ignores_seeks,
+        "keeps-what-it-had-at-a-seek": keeps_what_it_had_at_a_seek,
+        "delivers-while-paused": delivers_while_paused,
+        "loses-what-waits-at-a-pause": loses_what_waits_at_a_pause,
+        "never-resumes": never_resumes,
     }
 )
 """By the names of ``subjects.kinds.toy``: lite pull consumers."""

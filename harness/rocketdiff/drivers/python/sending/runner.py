@@ -11,7 +11,7 @@ from rocketdiff.drivers.python.sending.client import Client, ClientFactory
 from rocketdiff.drivers.python.sending.sender import Sender
 from rocketdiff.drivers.python.session import RoleRunner, Speak
 from rocketdiff.protocol.commands import Prepare
-from rocketdiff.protocol.consuming import Join, Leave
+from rocketdiff.protocol.consuming import Order
 
 
 def as_producer(make_client: ClientFactory) -> dict[ClientRole, Callable[[Speak], RoleRunner]]:
@@ -40,7 +40,7 @@ class SendingRunner:
         self._client = self._make_client(prepare.setup, self._speak)
         self._client.prepare()
 
-    def order(self, order: Join | Leave) -> None:
+    def order(self, order: Order) -> None:
         raise ValueError(f"expected a producer's commands, saw {order}")
 
     def run(self, start_ns: int) -> Done:

@@ -183,7 +183,7 @@ class ConsumingRun:
         feeder = run.programs[FEEDER]
         if feeder.broken is None:
             feeder.go(run.origin_ns)
-        self._script = MembershipThread(self._plan, tuple(self._groups.values()), run.origin_ns)
+        self._script = MembershipThread(self._plan, self.names, tuple(self._groups.values()), run.origin_ns)
         run.stack.callback(self._script.stop)
 
     def await_end(self) -> None:
@@ -334,7 +334,9 @@ class ConsumingRun:
             if send.broker is not None and send.queue_id is not None:
                 queue = (send.broker, send.queue_id)
                 stored_ns[queue] = min(send.end_ns, stored_ns.get(queue, send.end_ns))
-        times_s = [*(fault.at_s for fault in run.case.faults), *(event.at_s for event in self._plan.membership)]
+        plan = self._plan
+        times_s = [*(fault.at_s for fault in run.case.faults), *(event.at_s for event in plan.membership)]
+        times_s += [event.at_s for event in plan.application]
         first_s = min(times_s, default=math.inf)
         until_ns = run.origin_ns + round(min(first_s, run.case.scenario.duration_s) * NS_PER_S)
         return {

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.consuming.plan import MemberChange
+from rocketdiff.core.consuming.plan import ConsumerCall, MemberChange
 from rocketdiff.core.consuming.watched import OrderedMember
 from rocketdiff.core.records.consuming import (
     ALLOCATIONS,
@@ -76,6 +76,15 @@ class GroupRun:
             ordered_ns = time.monotonic_ns()
             self._note(number, MemberChange.LEAVE, at_ns, ordered_ns)
             subject.order(lambda: talk.leave(at_ns, ordered_ns, is_last=is_last))
+
+    def apply(
+        self, number: int, at_ns: int, what: ConsumerCall, queue: tuple[str, int], offset: int | None = None
+    ) -> None:
+        """Order a member's application to call a method of its consumer at this monotonic time."""
+        subject, talk = self._subjects[number], self._talks[number]
+        if subject.broken is None:
+            ordered_ns = time.monotonic_ns()
+            subject.order(lambda: talk.apply(at_ns, ordered_ns, what, queue, offset))
 
     def aim(self, number: int, what: str) -> Interruption | None:
         """Return a signal to a member that is still to be sent; None if the member broke the protocol."""

@@ -5,11 +5,12 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocketdiff.core.consuming.plan import GroupPlan, MemberChange, MemberEvent
+from rocketdiff.core.consuming.plan import ApplicationEvent, GroupPlan, MemberChange, MemberEvent
 from rocketdiff.core.consuming.watched import RESUME
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.run.case.consuming.group_run import GroupRun
 from rocketdiff.run.case.consuming.interruption import SIGNALS, Interruption
+from rocketdiff.run.case.consuming.names import CaseNames
 
 AHEAD_NS = 50_000_000
 """An order is written this long before its time, so that the members of both arms have read it."""
@@ -26,11 +27,11 @@ _LOOK_S = 0.01
 
 
 class _Step(NamedTuple):
-    """An event, or the end of a pause. what: a change, or RESUME."""
+    """An event, or the end of a pause. what: a change, or RESUME; empty of a call of an application."""
 
     at_s: float
     what: str
-    event: MemberEvent
+    event: MemberEvent | ApplicationEvent
 
 
 class _Sent(NamedTuple):
@@ -44,8 +45,8 @@ class _Sent(NamedTuple):
 class MembershipThread:
     """Orders the events of a plan at their times from ``origin_ns``; starts at once."""
 
-    def __init__(self, plan: GroupPlan, groups: Sequence[GroupRun], origin_ns: int) -> None:
-        self._plan, self._groups, self._origin_ns = plan, groups, origin_ns
+    def __init__(self, plan: GroupPlan, names: CaseNames, groups: Sequence[GroupRun], origin_ns: int) -> None:
+        self._plan, self._names, self._groups, self._origin_ns = plan, names, groups, origin_ns
         self._undecided: list[_Sent] = []
         self._error: BaseException | None = None
         self._stopped = threading.Event()
@@ -85,9 +86,11 @@ class MembershipThread:
             self._look()
         return not self._stopped.is_set()
 
-    def _order(self, event: MemberEvent, at_ns: int) -> None:
+    def _order(self, event: MemberEvent | ApplicationEvent, at_ns: int) -> None:
         for group in self._groups:
-            if event.change is MemberChange.JOIN:
+            if isinstance(event, ApplicationEvent):
+                group.apply(event.member, at_ns, event.call, self._names.named(event.queue), event.offset)
+            elif event.change is MemberChange.JOIN:
                 group.join(event.member, at_ns)
             else:
                 group.leave(event.member, at_ns, is_last=self._plan.is_last_of(event))
@@ -122,4 +125,5 @@ def _steps(plan: GroupPlan) -> list[_Step]:
     """Return the events and the ends of pauses by time."""
     steps = [_Step(event.at_s, event.change.value, event) for event in plan.membership]
     steps += [_Step(event.end_s, RESUME, event) for event in plan.membership if event.change is MemberChange.PAUSE]
+    steps += [_Step(event.at_s, "", event) for event in plan.application]
     return sorted(steps, key=lambda step: step.at_s)

@@ -48,6 +48,7 @@ final class Session extends Thread implements CommandLoop.Session {
                 break;
             case "join":
             case "leave":
+            case "apply":
                 require(ready, type + " after ready");
                 runner.order(line);
                 break;

@@ -30,7 +30,7 @@ public final class ConsumingRunner implements RoleRunner {
             "content", "tags", "listener:later", "listener:level", "listener:throw", "listener:null", "listener:suspend", "listener:commit",
             "listener:ack-index"));
         if (LitePullClient.exists()) {
-            all.addAll(Arrays.asList("lite-pull", "assign"));
+            all.addAll(Arrays.asList("lite-pull", "assign", "seek", "pause"));
         }
         return all;
     }
@@ -79,6 +79,10 @@ public final class ConsumingRunner implements RoleRunner {
             awaitTime(Fields.number(order, "at_ns"));
             if (order.get("type").equals("join")) {
                 member.join();
+                continue;
+            }
+            if (order.get("type").equals("apply")) {
+                member.apply(order);
                 continue;
             }
             member.leave();

@@ -5,6 +5,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,27 @@ final class LitePullClient implements GroupClient {
             processing.put((MessageQueue) each.getKey(), (ProcessQueue) field(each.getValue(), "processQueue"));
         }
         return processing;
+    }
+
+    /** Calls a method about a queue: seek (with an offset), seek_to_begin, seek_to_end, pause or resume. */
+    void call(String what, MessageQueue queue, Long offset) throws MQClientException {
+        switch (what) {
+            case "seek":
+                invoke("seek", new Class<?>[] {MessageQueue.class, long.class}, queue, offset);
+                break;
+            case "seek_to_begin":
+                invoke("seekToBegin", new Class<?>[] {MessageQueue.class}, queue);
+                break;
+            case "seek_to_end":
+                invoke("seekToEnd", new Class<?>[] {MessageQueue.class}, queue);
+                break;
+            case "pause":
+            case "resume":
+                invoke(what, new Class<?>[] {Collection.class}, Collections.singletonList(queue));
+                break;
+            default:
+                throw new IllegalArgumentException("unknown call: " + what);
+        }
     }
 
     /** Leaves commits to the application. */

@@ -1,6 +1,7 @@
 package rocketdiff.driver.consuming;
 
 import java.util.List;
+import java.util.Map;
 import org.apache.rocketmq.client.exception.MQClientException;
 
 /** One member of the group in all its incarnations; used by one thread. */
@@ -32,7 +33,7 @@ final class Member {
         GroupClient made;
         if (setup.isLitePull()) {
             LitePullClient polled = consumers.polled(incarnation, reports);
-            poller = new Poller(polled, setup, scripted);
+            poller = new Poller(polled, setup, scripted, incarnation, reports);
             made = polled;
         } else {
             made = consumers.member(incarnation, reports, scripted.listener(setup.isOrderly()));
@@ -51,6 +52,12 @@ final class Member {
         if (poller != null && error == null) {
             poller.start();
         }
+    }
+
+    /** Has the application call a method of its consumer before its next poll. */
+    void apply(Map<String, Object> order) {
+        require(poller != null, "a call of the application of a member that has joined, and polls");
+        poller.apply(order);
     }
 
     /** Shuts the consumer down as an application does. */

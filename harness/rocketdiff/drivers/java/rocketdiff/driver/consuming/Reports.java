@@ -20,6 +20,7 @@ final class Reports {
     private int ownedSets;
     private int offsetEvents;
     private int calls;
+    private int applies;
     private int openCalls;
 
     Reports(RecordSink sink) {
@@ -95,6 +96,16 @@ final class Reports {
         notifyAll();
         sink.put(out -> new JsonLine(out, "consumed").with("call", call).with("at_ns", atNs).with("result", end.result())
             .with("delay_level", end.delayLevel).with("suspend_ms", end.suspendMs).with("ack_index", end.ackIndex).end());
+    }
+
+    /** offset: null for none. */
+    synchronized void applied(int incarnation, String what, MessageQueue queue, long startNs, long endNs, Long offset,
+                              Throwable error) {
+        int number = ++applies;
+        Queue copy = new Queue(queue);
+        sink.put(out -> new JsonLine(out, "applied").with("number", number).with("incarnation", incarnation)
+            .with("what", what).with("broker", copy.broker).with("queue_id", copy.id).with("start_ns", startNs)
+            .with("end_ns", endNs).with("offset", offset).with("error", Failure.name(error)).end());
     }
 
     /** Waits until every call has ended; how many there were. */
