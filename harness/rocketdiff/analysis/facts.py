@@ -158,6 +158,7 @@ ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Arrow schema of ``facts``."""
 
 _COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
+_MEMBERS = {kind: columns_of(kind) for kind in KINDS.values()}
 
 
 def batches(facts: Iterable[CaseFact], rows: int = 8_192) -> Iterator[pa.RecordBatch]:
@@ -184,7 +185,7 @@ def _batch(facts: list[CaseFact]) -> pa.RecordBatch:
 
 
 def _row(fact: Fact) -> dict[str, object]:
-    row = {name: getattr(fact, name) for name in columns_of(type(fact))}
+    row = {name: getattr(fact, name) for name in _MEMBERS[type(fact)]}
     if isinstance(fact, DifferenceFact):
         row["sides"] = [asdict(side) for side in fact.sides]
         row["figures"] = msgspec.json.encode(fact.figures).decode()
