@@ -1,0 +1,164 @@
+"""Which stored messages certainly carry what was sent, on literal texts."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_columns
+from rocketdiff.analysis.sending.columns.contents import Carried, Contents, alike, contents_of
+from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.sends.message import body_digest, padded
+from rocketdiff.traces.schema import TableName
+from tests.analysis.builders import MS, S
+from tests.analysis.trace_builders import SMALL, trace
+
+Stored = dict[str, Any]
+"""Columns of a stored message; ``planned``: the properties of its send. ``body``: what its digest is made of."""
+
+EMPTY: dict[str, Any] = {"rocketdiff.id": "", "UNIQ_KEY": "", "KEYS": "k"}
+
+
+def text(number: int, **others: str) -> str:
+    """Canonical properties of a message of the run r, with a key of its own."""
+    carried = {"rocketdiff.id": f"r/t/{number:02}", "UNIQ_KEY": f"0A{number:06}", "KEYS": "k"} | others
+    return json.dumps(dict(sorted(carried.items())), separators=(",", ":"), ensure_ascii=False)
+
+
+def read(*stored: Stored, clock: ClockAnchor | None = None, bodies_compared: bool = False) -> tuple[Contents, Carried]:
+    """Contents of messages that were stored one by one, sent at 1 s for 10 ms with bodies of 32 bytes."""
+    sends, copies = [], []
+    for number, one in enumerate(stored):
+        row: dict[str, Any] = {"properties": text(number)} | one
+        planned, body = row.pop("planned", None), row.pop("body", padded(f"r/t/{number:02}", 32))
+        place: dict[str, Any] = {"send": number, "queue_offset": number}
+        sends.append(place | {"properties": planned, "start_ns": S, "end_ns": S + 10 * MS, "body_bytes": 32})
+        copies.append(place | {"body_digest": body_digest(body)} | row)
+    attempts = [{"send": number, "start_ns": S, "end_ns": S + 10 * MS} for number in range(len(stored))]
+    case = trace(SMALL, sends=sends, attempts=attempts, stored=copies)
+    brokers, everything = WordDictionary(), Carried()
+    columns = arm_columns(case, Arm.BASELINE, brokers)
+    assert columns is not None
+    held = stored_columns(case.tables[TableName.STORED, Arm.BASELINE], columns, brokers, len(stored))
+    assert held is not None
+    return contents_of(columns, held, everything, clock, bodies_compared=bodies_compared), everything
+
+
+def usual(count: int) -> list[Stored]:
+    return [{} for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 17])
+def test_messages_of_one_pattern_are_sound(count: int) -> None:
+    """Texts that differ in their key and their number alone share a set of properties."""
+    found, everything = read(*usual(count))
+    assert (found.sound.tolist(), found.told.tolist(), found.carried.tolist()) == (
+        [True] * count,
+        [True] * count,
+        [0] * count,
+    )
+    assert everything.sets == [EMPTY]
+
+
+OTHERS: dict[str, tuple[Stored, bool, dict[str, Any] | None]] = {
+    "a further property": ({"properties": text(3, A="b")}, True, EMPTY | {"A": "b"}),
+    "another value": ({"properties": text(3, KEYS="q")}, True, EMPTY | {"KEYS": "q"}),
+    "a value as long": ({"properties": text(3).replace('"k"', '"j"')}, True, EMPTY | {"KEYS": "j"}),
+    "a number of another length": ({"properties": text(3).replace("r/t/03", "r/t/3"), "body": padded("r/t/3", 32)}, True, EMPTY),
+    "the number of another body": ({"properties": text(3).replace("r/t/03", "r/t/30")}, False, EMPTY),
+    "an id of another topic": ({"properties": text(3).replace("r/t/03", "r/u/03"), "body": padded("r/u/03", 32)}, True, EMPTY),
+    "an id without a topic": ({"properties": text(3).replace("r/t/03", "rrtt03"), "body": padded("rrtt03", 32)}, True, EMPTY),
+    "another body": ({"body": padded("r/t/04", 32)}, False, EMPTY),
+    "a longer body": ({"body": padded("r/t/03", 33)}, False, EMPTY),
+    "no digest": ({"body_digest": None}, False, EMPTY),
+    "a digest too short": ({"body_digest": "0123"}, False, EMPTY),
+    "a digest of other characters": ({"body_digest": "xyz3456789abcdef"}, False, EMPTY),
+    "the key of another message": ({"properties": text(3, UNIQ_KEY="0A000002")}, False, EMPTY),
+    "no key": ({"properties": text(3).replace(',"UNIQ_KEY":"0A000003"', "").replace('"UNIQ_KEY":"0A000003",', "")}, True,
+               {"rocketdiff.id": "", "KEYS": "k"}),
+    "a quote in the key": ({"properties": text(3, UNIQ_KEY='0A0"0003')}, False, None),
+    "a backslash in the number": ({"properties": text(3).replace("r/t/03", "r/t/\\\\")}, False, None),
+    "the character after the last printable one": ({"properties": text(3).replace("0A000003", "0A00000\x7f")}, False, None),
+    "a letter beyond ASCII": ({"properties": text(3, UNIQ_KEY="0Aä00003")}, False, None),
+    "a number for a value": ({"properties": '{"KEYS":1}'}, False, None),
+    "no properties": ({"properties": None}, False, None),
+    "empty properties": ({"properties": ""}, False, None),
+    "as planned": ({"planned": '{"KEYS":"k"}'}, True, EMPTY),
+    "not as planned": ({"planned": '{"KEYS":"q"}'}, False, EMPTY),
+    "less than planned": ({"planned": '{"A":"b","KEYS":"k"}'}, False, EMPTY),
+    "a planned key": ({"planned": '{"UNIQ_KEY":"0A000003"}'}, False, EMPTY),
+}  # fmt: skip
+"""The fourth of ten messages: whether it is sound besides, and its properties; None if they are not known."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_which_messages_are_sound(name: str) -> None:
+    """A message is sound that has known properties as planned, a key of its own and the body that was sent."""
+    row, is_sound, carried = OTHERS[name]
+    found, everything = read(*usual(3), row, *usual(6))
+    assert found.carried[0] == found.carried[9] == everything.sets.index(EMPTY)
+    assert found.told.tolist() == [True] * 10
+    same_key = name == "the key of another message"
+    assert found.sound.tolist() == [*(not same_key or n != 2 for n in range(3)), is_sound, *[True] * 6]
+    assert (None if found.carried[3] < 0 else everything.sets[found.carried[3]]) == carried
+
+
+def test_a_key_of_a_message_that_fits_no_pattern_is_known() -> None:
+    """A message with the same key as one that becomes an object is not sound."""
+    found, _ = read(*usual(3), {"properties": text(3, UNIQ_KEY="0A000001", A="ä")}, *usual(2))
+    assert found.sound.tolist() == [True, False, True, False, True, True]
+
+
+def test_digests_are_not_asked_where_bodies_were_compared() -> None:
+    """Another body is then found by the reader; without any properties every message is sound, and nothing is known."""
+    found, _ = read(*usual(2), {"body": b"other"}, bodies_compared=True)
+    assert found.sound.tolist() == [True, True, True]
+    bare, _ = read({"properties": None, "flag": 5}, {"properties": None, "sys_flag": 1, "flag": None})
+    assert (bare.sound.tolist(), bare.told.tolist(), bare.carried.tolist()) == ([True, True], [False, False], [-1, -1])
+    assert (bare.flag.tolist()[0], bare.sys_flag.tolist()[1]) == (5, 1)
+    assert bare.flag.tolist()[1] not in (-1, 0, 5)
+
+
+@pytest.mark.parametrize(
+    ("born_ms", "is_sound"), [(989, False), (990, True), (1_000, True), (1_020, True), (1_021, False), (None, False)]
+)
+def test_a_message_is_born_in_its_call(born_ms: int | None, is_sound: bool) -> None:
+    """The call lasts from 1,000 to 1,010 ms; 10 ms beside it are allowed, and without a clock any birth."""
+    row = {"born_timestamp_ms": born_ms}
+    assert read(row, clock=ClockAnchor(0, 0))[0].sound.tolist() == [is_sound]
+    assert read(row)[0].sound.tolist() == [True]
+
+
+def test_five_kinds_of_properties_are_more_than_the_patterns() -> None:
+    """Of texts as long as each other four patterns are tried; the fifth is not known."""
+    found, everything = read(*({"properties": text(n, KEYS=key)} for n, key in enumerate("abcdeabcde")))
+    assert found.carried.tolist() == [0, 1, 2, 3, -1, 0, 1, 2, 3, -1]
+    assert [one["KEYS"] for one in everything.sets] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "planned", "is_alike"),
+    [
+        ({}, {}, None, True),
+        ({"properties": text(0, KEYS="q")}, {}, None, False),
+        ({"properties": text(0, KEYS="q")}, {}, '{"KEYS":"k"}', True),
+        ({"properties": text(0, REAL_QID="1")}, {"properties": text(0, REAL_QID="2")}, None, True),
+        ({"properties": text(0, REAL_QID="1")}, {}, None, False),
+        ({"flag": 1}, {}, None, False),
+        ({"sys_flag": 1}, {}, None, False),
+        ({"properties": None}, {}, None, False),
+    ],
+)
+def test_copies_of_both_arms_that_are_alike(one: Stored, other: Stored, planned: str | None, is_alike: bool) -> None:
+    """All but planned properties, those that are new each time, and flags are compared."""
+    usual_row = {"flag": 0, "sys_flag": 0, "planned": planned}
+    found, everything = read(usual_row | one, {**usual_row, "properties": text(1, KEYS="k")} | other)
+    first, second = (
+        Contents(*(getattr(found, name)[[at]] for name in ("told", "sound", "carried", "flag", "sys_flag")))
+        for at in (0, 1)
+    )
+    texts = (planned, None)
+    assert alike(first, second, found.carried[:1] * 0, texts, everything).tolist() == [is_alike]
+    assert alike(second, first, found.carried[:1] * 0, texts, everything).tolist() == [is_alike]
