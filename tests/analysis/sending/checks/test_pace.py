@@ -71,7 +71,8 @@ def test_examples_of_a_slower_client() -> None:
     """The example is the send that took longest, with both medians of the worst moment and the limit."""
     facts = facts_of(closed_loop(usual), closed_loop(SLOWER["stands still for a second and a half"]))
     ((one,),) = facts.divergences.values()
-    assert (one.example.where.number, one.example.where.thread, one.example.phase) == (100, 0, "calm")
+    assert (one.subject, one.example.where.number, one.example.where.thread) == ("python:5.3.3", 100, 0)
+    assert one.example.phase == "calm"
     assert one.example.expected.endswith("worst moment a median of 2.0 ms, three times that and 10 ms are allowed")
     assert one.example.observed == "more in 8 of 16 moments (the baseline in 0), a median of 1,404.0 ms in the worst"
     facts = facts_of(closed_loop(usual), closed_loop(SLOWER["never over fifty sends a second"]))
@@ -106,6 +107,9 @@ def test_threads_that_waited_for_a_core(samples: list[tuple[int, int | None]], i
     facts = CaseFacts("r1", SUBJECTS, replace(ENTRY, resources={"candidate": each}), tallies=tallies)
     reason = "python:5.3.3 lost 1.0 s, but its threads had no core for 0.5 s meanwhile: the machine may be the cause"
     assert (pace.evaluate(facts).reason == reason) is is_starved
+    for missing in tallies:
+        kept = {key: tally for key, tally in tallies.items() if key != missing}
+        assert "no core" not in pace.evaluate(replace(facts, tallies=kept)).reason
 
 
 def usual(number: int) -> int:

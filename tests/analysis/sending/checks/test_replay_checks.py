@@ -1,5 +1,6 @@
 """The checks by the rules: the differences each notes, and evidence from manually built counts."""
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -11,13 +12,19 @@ from rocketdiff.analysis.sending.checks.by_rules.attempts import Attempts
 from rocketdiff.analysis.sending.checks.by_rules.avoidance import Avoidance
 from rocketdiff.analysis.sending.checks.by_rules.error_kind import ErrorKind
 from rocketdiff.analysis.sending.checks.by_rules.queue_choice import QueueChoice
-from rocketdiff.analysis.sending.checks.by_rules.replay_checks import JUDGED, RULES, UNAVAILABLE, chance_of_one_arm_only
+from rocketdiff.analysis.sending.checks.by_rules.replay_checks import (
+    JUDGED,
+    RULES,
+    UNAVAILABLE,
+    chance_of_one_arm_only,
+    judged_before,
+)
 from rocketdiff.analysis.sending.send_view import Phase
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.answers.verdict import Severity
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
-from rocketdiff.oracle.producer.judgement import DifferenceKind
+from rocketdiff.oracle.producer.judgement import DifferenceKind, SendJudgement
 from tests.analysis.builders import MS, S, signatures, tried
 from tests.analysis.sending.checks.builders import (
     BASELINE,
@@ -208,3 +215,26 @@ def test_the_chance_is_fishers() -> None:
     assert chance_of_one_arm_only(3, 3, 3) == pytest.approx(2 / 20)
     assert chance_of_one_arm_only(1, 1, 9) == pytest.approx(1 / 10)
     assert chance_of_one_arm_only(2, 10, 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("judgement", "before"),
+    [
+        (None, 0),
+        (judged(), math.inf),
+        (judged(undecided="why"), 0),
+        (judged(kind=DifferenceKind.QUEUE, attempt=2), 2),
+        (judged(kind=DifferenceKind.ATTEMPTS), 0),
+        (judged(kind=DifferenceKind.ERROR, attempt=2), math.inf),
+    ],
+)
+def test_which_attempts_were_judged_to_their_end(judgement: SendJudgement | None, before: float) -> None:
+    """All before the one with a difference; all if only the result differs, none if the rules could not judge."""
+    assert judged_before(send(judgement, tried(0, MS))) == before
+
+
+def test_a_refused_send_has_no_difference_of_the_rules() -> None:
+    """Whether it may be refused is asked by ``refusals``."""
+    wrong = judged(kind=DifferenceKind.ATTEMPTS)
+    assert signatures(facts_alone(Attempts, send(wrong, error="RuntimeException"))) == []
+    assert len(signatures(facts_alone(Attempts, send(wrong, error=SLOW)))) == 1

@@ -198,6 +198,14 @@ def test_connections_to_servers_are_not_counted_as_files(held: Sequence[int | No
     assert found(case(samples(files=from_fault_on(118, 16)), connections={CANDIDATE: seen})) == wanted
 
 
+@pytest.mark.parametrize("arm", [BASELINE, CANDIDATE])
+def test_files_are_not_compared_if_the_connections_of_an_arm_are_unknown(arm: Arm) -> None:
+    """Its threads still are."""
+    unread = {arm: (ConnectionSample(0, None, {}),)}
+    facts = case(samples(threads=from_fault_on(30, 16), files=from_fault_on(118, 16)), connections=unread)
+    assert found(facts) == [f"{THREADS} 16"]
+
+
 def test_growth_without_faults_counts_from_the_first_third_on() -> None:
     """Without faults a leak goes on after the first third of the case; what starts in it is ordinary."""
     early = samples(threads=lambda seconds: 30 + 20 * (seconds > 2.5))

@@ -92,9 +92,9 @@ def test_the_99th_percentile_is_a_measure() -> None:
     arms = closed_loop(lambda _: 2 * MS), closed_loop(lambda n: (80 if n % 50 == 25 else 2) * MS)
     manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(ENTRY,))
     (facts,) = case_facts([manifest], summarise(judge_case(trace(ENTRY, **_tables(*arms)), wanted=["outcomes"])))
-    measures = {one.name: one.value for one in outcomes_evaluation.evaluate(facts).measures}
-    assert measures["99th-percentile-in-calm baseline"] == 2
-    assert measures["99th-percentile-in-calm candidate"] == 80
+    measures = {one.name: (one.value, one.unit, one.n) for one in outcomes_evaluation.evaluate(facts).measures}
+    assert measures["99th-percentile-in-calm baseline"] == (2, "ms", 400)
+    assert measures["99th-percentile-in-calm candidate"] == (80, "ms", 400)
 
 
 def test_tails_of_several_cases_are_pooled() -> None:
