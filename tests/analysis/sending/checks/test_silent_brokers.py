@@ -229,3 +229,10 @@ def test_which_attempts_a_silent_broker_blocked(
     """Its broker was silent until well after the timeout of a call that waits; timeouts that one stall may delay count once."""
     _, seen = observed(timeouts(ON_TIME), candidate, *outages)
     assert seen["candidate"] == counts
+
+
+def test_a_stall_of_the_baseline_counts_with_its_longest_delay() -> None:
+    """Of two timeouts that a stall delayed together the longer one is the measure of the machine."""
+    late = timeouts((300.0,) * 9)
+    assert observed(timeouts((300.0, 1.0), every_ms=4), late, {})[0] == []
+    assert observed(timeouts((30.0, 1.0, 2.0)), late, {})[0] != []
