@@ -48,6 +48,11 @@ def troubled(*troubles: str, count: int | None = None) -> ArmSummary:
         (replace(WHOLE, done=False), [("incomplete", "python", 1)]),
         (replace(WHOLE, failure="warm-up: none", unanswered=3, done=False), [("failed", "python", 1)]),
         (troubled("send 3 reported before"), [("answered-twice", "python", 1)]),
+        (troubled("send 3 told before"), [("answered-twice", "python", 1)]),
+        (troubled("a request was on the wire but not reported by the client"), [("attempt-not-told", "python", 1)]),
+        (troubled("a request which the client did not tell"), [("attempt-not-told", "python", 1)]),
+        (troubled("a call ended without having begun"), [("call-order", "python", 1)]),
+        (troubled("a line of an incarnation that was never ordered"), [("before-join", "python", 1)]),
         (troubled("send 99: no such send was planned"), [("unknown-send", "python", 1)]),
         (troubled("send 3 planned for thread 1"), [("wrong-thread", "python", 1)]),
         (troubled("send 3 has impossible times"), [("impossible-times", "python", 1)]),
@@ -72,6 +77,11 @@ def test_example_has_the_readers_words() -> None:
     assert protocol.evaluate(case(troubled("a reported before", "b reported before"))).divergences[
         0
     ].example.observed == ("a reported before")
+    hidden = protocol.evaluate(case(troubled("a not reported by the client", "b reported before"))).divergences
+    assert [one.example.expected for one in hidden] == [
+        "every request reported as an attempt",
+        "every line a record that fits the plan",
+    ]
     figures = [
         (measure.name, measure.value, measure.unit, measure.n)
         for measure in protocol.evaluate(case(replace(WHOLE, sends=7))).measures

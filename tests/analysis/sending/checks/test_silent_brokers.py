@@ -235,4 +235,4 @@ def test_a_stall_of_the_baseline_counts_with_its_longest_delay() -> None:
     """Of two timeouts that a stall delayed together the longer one is the measure of the machine."""
     late = timeouts((300.0,) * 9)
     assert observed(timeouts((300.0, 1.0), every_ms=4), late, {})[0] == []
-    assert observed(timeouts((30.0, 1.0, 2.0)), late, {})[0] != []
+    assert observed(timeouts((30.0, *ON_TIME), every_ms=300), late, {})[0] != []
