@@ -30,6 +30,8 @@ from tests.analysis.synthetic import MS, ORIGIN_NS, ArmRecords, Stored
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)
 """Answer times of a healthy broker, in turn; never 0, as on any network."""
 
+HEALTHY = tuple(map(ServerAnswer, LATENCIES_MS))
+
 ERRORS = {
     "timeout": "RemotingTimeoutException",
     "refused": "RemotingConnectException",
@@ -59,7 +61,7 @@ def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
     )
     moves = Counter(fault.node for fault in scenario.faults if fault.kind is FaultKind.MOVE)
     servers = [moved_name(one.name, number) for one in brokers for number in range(moves[one.name] + 1)]
-    well = [Entry(0, BrokerAnswers(name, tuple(map(ServerAnswer, LATENCIES_MS)))) for name in servers]
+    well = [Entry(0, BrokerAnswers(name, HEALTHY)) for name in servers]
     two_servers = TOPOLOGIES[scenario.topology].name_server_count > 1
     scripted = [
         fault
@@ -67,8 +69,8 @@ def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
         if fault.kind not in WIRE and not (two_servers and fault.kind is FaultKind.PAUSE_NAME_SERVER)
     ]
     faults = [_slowed(one) for one in fault_entries(replace(scenario, faults=tuple(scripted)), brokers)]
-    wire = [entry for fault in scenario.faults if fault.kind in WIRE for entry in _on_the_wire(fault)]
-    steps = (Timeline((*well, *faults, *wire, *timeline.entries)),)
+    wire = [fault for fault in scenario.faults if fault.kind in WIRE]
+    steps = (Timeline((*well, *_on_the_wire(faults, wire), *timeline.entries)),)
     return replace(calm, steps=steps, depth=Depth.REMOTING, seed=draw)
 
 
@@ -79,17 +81,34 @@ def _slowed(entry: Entry) -> Entry:
     return Entry(entry.at_ms, action)
 
 
-def _on_the_wire(fault: FaultSpec) -> Iterator[Entry]:
-    assert fault.for_s is not None
-    answer = {
-        FaultKind.WIRE_DELAY: ServerAnswer(latency_ms=round(fault.delay_ms) + 1),
-        FaultKind.WIRE_SWALLOW: ServerAnswer(fault=BrokerFault.TIMEOUT),
-        FaultKind.WIRE_RESET: ServerAnswer(fault=BrokerFault.RESET),
-    }[fault.kind]
-    yield Entry(round(fault.at_s * 1_000), BrokerAnswers(fault.node, (answer,)))
-    yield Entry(
-        round((fault.at_s + fault.for_s) * 1_000), BrokerAnswers(fault.node, tuple(map(ServerAnswer, LATENCIES_MS)))
-    )
+def _on_the_wire(entries: Iterable[Entry], faults: Iterable[FaultSpec]) -> Iterator[Entry]:
+    """Yield the entries, and what relays do meanwhile: they hold back, swallow or cut off what the broker answers at the time."""
+    moments: list[tuple[int, Entry | FaultSpec]] = [(entry.at_ms, entry) for entry in entries]
+    for fault in faults:
+        assert fault.for_s is not None
+        moments += [(round(at_s * 1_000), fault) for at_s in (fault.at_s, fault.at_s + fault.for_s)]
+    standing: dict[str, tuple[ServerAnswer, ...]] = {}
+    met: defaultdict[str, list[FaultSpec]] = defaultdict(list)
+    for at_ms, moment in sorted(moments, key=lambda each: each[0]):
+        if isinstance(moment, FaultSpec):
+            name = moment.node
+            (met[name].remove if moment in met[name] else met[name].append)(moment)
+        elif isinstance(moment.action, BrokerAnswers):
+            name = moment.action.name
+            standing[name] = moment.action.answers
+        else:
+            yield moment
+            continue
+        answers = standing.get(name, HEALTHY)
+        for fault in met[name]:
+            answers = tuple(_met_by(fault, answer) for answer in answers)
+        yield Entry(at_ms, BrokerAnswers(name, answers))
+
+
+def _met_by(fault: FaultSpec, answer: ServerAnswer) -> ServerAnswer:
+    if fault.kind is FaultKind.WIRE_DELAY:
+        return replace(answer, latency_ms=answer.latency_ms + round(fault.delay_ms))
+    return ServerAnswer(fault=BrokerFault.TIMEOUT if fault.kind is FaultKind.WIRE_SWALLOW else BrokerFault.RESET)
 
 
 def changes_routes(scenario: Scenario) -> bool:

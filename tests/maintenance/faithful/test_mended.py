@@ -21,6 +21,7 @@ from rocketdiff.simulation.script.model import Timeline
         pytest.param(7072, "4.3.2", id="fallback-to-a-read-only-broker-that-left-the-list"),
         pytest.param(7014, "4.7.1", id="a-call-that-ends-and-one-that-begins-in-a-millisecond"),
         pytest.param(8184, "4.7.1", id="a-list-changed-and-changed-back"),
+        pytest.param(6200198, "5.3.3", id="a-dead-slave-beside-a-fault-on-the-wire"),
         pytest.param(91570, "4.0.0-incubating", id="a-hundred-attempts-without-an-address-in-every-way"),
     ],
 )
