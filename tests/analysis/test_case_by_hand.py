@@ -9,7 +9,7 @@ import pytest
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.case_pass import all_stored, judge_case
-from rocketdiff.analysis.sending.sends import sends_of
+from rocketdiff.analysis.sending.sends import attempts_by_send, sends_of
 from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.sends.knowable import PROXY_CHOOSES
 from rocketdiff.core.sends.outcome import Outcome, Reason
@@ -39,6 +39,8 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
     ]
     assert all(send.row is None or send.row.attempts == send.attempts for send in sends_of(case, CANDIDATE))
     assert list(sends_of(trace(), CANDIDATE)) == []
+    assert attempts_by_send(case, CANDIDATE)[:4].tolist() == [1, 2, 1, 0]
+    assert not attempts_by_send(trace(), CANDIDATE).any()
 
 
 def test_words_become_members_of_their_enumerations() -> None:
