@@ -138,6 +138,7 @@ def oneway(ended_ns: int, *copies: Copy, **row: Any) -> Any:
 
 
 UNSTORED = ["loss.one-way-not-stored 1"]
+OTHERS_PAUSE = fault(10 * S, 12 * S, node="broker-a")
 
 
 @pytest.mark.parametrize(
@@ -150,12 +151,16 @@ UNSTORED = ["loss.one-way-not-stored 1"]
         (oneway(99 * S), (), UNSTORED, 1),
         (oneway(9 * S - 1, HERE), (PAUSE,), [], 1),
         (oneway(9 * S - 1, error=CONNECT), (PAUSE,), [], 0),
+        (oneway(11 * S), (OTHERS_PAUSE,), UNSTORED, 1),
+        (oneway(11 * S), (OTHERS_PAUSE, PAUSE), [], 0),
+        (oneway(11 * S), (OTHERS_PAUSE, replace(OTHERS_PAUSE, kind=FaultKind.KILL)), [], 0),
+        (replace(oneway(11 * S), attempts=()), (OTHERS_PAUSE,), [], 0),
     ],
 )
 def test_a_one_way_message_is_missed_a_second_before_the_first_fault(
     side: Any, faults: tuple[FaultRecord, ...], wanted: list[str], judged: int
 ) -> None:
-    """A one-way message is missed if its call ended over a second before the first fault, to the nanosecond."""
+    """A one-way message is missed that ended over a second before the first fault, or if only other brokers were paused."""
     found = facts_alone(Loss, side, faults=faults)
     assert signatures(found) == wanted
     reported = "one-way stored" if side.copies else "one-way absent"

@@ -224,3 +224,9 @@ def test_decisions_are_the_candidates_sends_and_shares_are_of_the_larger_number(
         evidence = outcomes_evaluation.evaluate(sound_case(tallies))
         assert evidence.decisions == (100 if many is Arm.CANDIDATE else 50)
         assert evidence.counts == ()
+
+
+def test_moments_without_a_send_in_calm_show_nothing() -> None:
+    """Of a pool without sends in calm nothing is one in two hundred."""
+    more = {("outcomes.more", arm, "calm", "held-up"): (11, 0.0) for arm in Arm}
+    assert outcomes_evaluation.evaluate(sound_case(more)).counts == ()
