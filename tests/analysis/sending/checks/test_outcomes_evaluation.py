@@ -228,5 +228,5 @@ def test_decisions_are_the_candidates_sends_and_shares_are_of_the_larger_number(
 
 def test_moments_without_a_send_in_calm_show_nothing() -> None:
     """Of a pool without sends in calm nothing is one in two hundred."""
-    more = {("outcomes.more", arm, "calm", "held-up"): (11, 0.0) for arm in Arm}
+    more: Tallies = {("outcomes.more", arm, "calm", "held-up"): (11, 0.0) for arm in Arm}
     assert outcomes_evaluation.evaluate(sound_case(more)).counts == ()

@@ -211,6 +211,9 @@ def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
         (FaultKind.PAUSE, "broker-b", S, 16, Cause.NONE),
         (FaultKind.PAUSE, "broker-b", BEGIN, 2, Cause.FAULT),
         (FaultKind.PAUSE, "broker-b", BEGIN, 50_400, Cause.FAULT),  # a broker that is a proxy too
+        (FaultKind.PAUSE, "broker-b", BEGIN, 50_000, Cause.FAULT),
+        (FaultKind.PAUSE, "broker-b", BEGIN, 49_999, Cause.NONE),
+        (FaultKind.PAUSE, "broker-a", BEGIN, 50_400, Cause.MACHINE),
         (FaultKind.WIRE_RESET, "broker-b", BEGIN, 14, Cause.NONE),
         (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 2, Cause.FAULT),
         (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 1, Cause.FAULT),

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.analysis.sending.send_view import Copy, Fate, FaultContext, Phase, SendView
+from rocketdiff.analysis.sending.steps import reconciled as reconciled_module
 from rocketdiff.analysis.sending.steps.reconciled import StoredCopies, Stray, reconciled
 from rocketdiff.core.arm import Arm
 from rocketdiff.traces.schema import TableName
@@ -33,8 +34,10 @@ ROWS: dict[str, list[object]] = {
 CARRIED: Any = {"flag": 0, "properties": "{}", "body_digest": "d5", "sys_flag": 0, "born_timestamp_ms": 1}
 
 
-def test_copies_of_a_send_are_found_in_queue_order() -> None:
-    """Copies are found in queue order; a row without a send number is a stray."""
+@pytest.mark.parametrize("few", [2, 3])
+def test_copies_of_a_send_are_found_in_queue_order(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies are found in queue order, of three at once or one by one; a row without a send number is a stray."""
+    monkeypatch.setattr(reconciled_module, "FEW", few)
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS))
     assert stored.of(5) == (
         Copy("broker-a", 0, 0, 10, body_ok=True, **CARRIED),
