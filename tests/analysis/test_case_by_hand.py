@@ -77,6 +77,7 @@ def test_the_outcome_of_a_streamed_attempt(attempt: dict[str, Any], outcome: Out
     """An attempt without an error is OK, or unknown if nobody answers one-way requests."""
     (one,) = sends_of(trace(attempts=[{"send": 0} | attempt]), BASELINE)
     assert [each.outcome for each in one.attempts] == [outcome]
+    assert [each.oneway for each in one.attempts] == [outcome is Outcome.UNKNOWN and "error" not in attempt]
 
 
 REASON = "nothing got through: python:5.3.3 refused all 2 messages (RuntimeException)"
