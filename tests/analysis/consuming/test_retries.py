@@ -103,6 +103,15 @@ def asks_for_dead_letters(place: str = "dead") -> Change:
     return change
 
 
+def one_more(place: str, times: int) -> Change:
+    return lambda group: group.copy(place, FAILED, times, offset=91)
+
+
+def in_the_other_order(group: Group) -> None:
+    """The rows of what brokers hold."""
+    group.returned.reverse()
+
+
 LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
 """The broker's look for due messages and for held pulls, and a busy machine."""
 
@@ -141,6 +150,10 @@ LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
         pytest.param([fails_again(9_760, counted=1)], {}, ["other-times", "other-times"], id="a copy that counts once"),
         pytest.param([fails_again(9_760), again_from_the_start(9_000)], {}, [], id="it fails anew after a change"),
         pytest.param([again_from_the_start(9_000, copied=False)], {}, ["missing"], id="without a copy of that"),
+        pytest.param([comes(8_500), fails_again(9_300)], {}, ["early"], id="the first of two that come early"),
+        pytest.param([comes(13_010), lasts(FAILED, 12_000), again_from_the_start(9_000)], {}, [], id="the other owner's call ends first"),
+        pytest.param([one_more("dead", 1)], {}, ["dead-too-early"], id="a dead letter besides"),
+        pytest.param([asks_for_dead_letters(), without_delivery, one_more("dead", 1)], {}, ["too-many"], id="two dead letters"),
         pytest.param([asks_for_dead_letters(), without_delivery], {}, [], id="for the dead letters"),
         pytest.param([asks_for_dead_letters("retry")], {}, ["dead-too-late", "missing"], id="not for the dead letters"),
     ],
@@ -191,13 +204,34 @@ def test_a_wrong_copy_is_described(change: Change, expected: str, observed: str)
     assert (first.expected, first.observed) == (expected, observed)
 
 
-def test_one_delivery_too_many_is_described() -> None:
-    """With the failures that it counts."""
+@pytest.mark.parametrize(
+    ("changes", "attempt", "observed"),
+    [
+        ([fails_again(9_760), one_more("waiting", 1)], 0, "1 failure counted, at broker-b"),
+        ([fails_again(9_760), one_more("waiting", 2)], 1, "2 failures counted, at broker-b"),
+        ([fails_again(9_760), one_more("waiting", 9)], 1, "9 failures counted, at broker-b"),
+        ([fails_again(9_760), copies(broker="broker-a"), in_the_other_order], 0, "1 failure counted, at broker-a"),
+        ([copies(delay_level=-1)], 0, "a delay of 0 s (level 0), 1 failure counted, at broker-b"),
+        ([copies(delay_level=99)], 0, "a delay of 7200 s (level 18), 1 failure counted, at broker-b"),
+    ],
+)
+def test_a_wrong_copy_is_that_of_a_failure(changes: list[Change], attempt: int, observed: str) -> None:
+    """With as many failures before; else of the last one."""
+    first, *_ = [each for each in differences(*changes) if "propert" not in each.signature]
+    assert first.attempt == attempt
+    assert first.observed.endswith(observed)
+
+
+@pytest.mark.parametrize(("end_ms", "at_ms"), [(12_500, 12_500), (None, 12_000)])
+def test_one_delivery_too_many_is_described(end_ms: float | None, at_ms: float) -> None:
+    """With the failures that it counts, at the end of its call, or at its beginning."""
 
     def change(group: Group) -> None:
-        group.deliver(FAILED, 12_000, kind="retry", offset=90, times=2)
+        end_ns = None if end_ms is None else ns(end_ms)
+        group.deliver(FAILED, 12_000, kind="retry", offset=90, times=2, end_ns=end_ns)
 
     (fact,) = differences(change)
+    assert fact.at_ns == ns(at_ms)
     assert (fact.signature, fact.send, fact.attempt) == ("retries.too-many", FAILED, 2)
     assert (fact.expected, fact.observed) == (
         "no further delivery after 1 calls that failed",

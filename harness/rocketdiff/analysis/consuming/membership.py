@@ -363,7 +363,7 @@ class Membership:
             after_ns = max(after_ns, _over(fault) + FORGOTTEN_NS + MARGIN_NS)
         return after_ns
 
-    def moving(self, since_ns: int) -> Iterator[Span]:
+    def moving(self, since_ns: float = -inf) -> Iterator[Span]:
         """Yield when members come, go or stand still, until their queues have gone on; since an instant."""
         yield from self._overslept
         for begin_ns, until_ns in self._changes():

@@ -81,7 +81,7 @@ def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, in
 
     In order, they must also have been finished: a message waits while the one before it is worked on, or is to be repeated.
     """
-    disturbed = [*Membership(story, group).moving(0)]
+    disturbed = [*Membership(story, group).moving()]
     disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
     for queue in sorted(story.held or {}):
         before_ns: float = 0

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from operator import attrgetter
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -101,7 +102,7 @@ class _Lateness:
     def __init__(self, story: CaseStory, group: GroupStory, promptly: Promptly, late: LateSeconds) -> None:
         self._stored_ns, self._promptly, self._late = story.stored_ns, promptly, late
         self._starvation, self._pull_interval_ns = Starvation(story, group), group.pull_interval_ns
-        self._disturbed = [*Membership(story, group).moving(0)]
+        self._disturbed = [*Membership(story, group).moving()]
         self._disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
 
     def take(self, copy: Delivery, due_ns: int) -> None:
@@ -200,7 +201,7 @@ def _difference(found: Settled, failures: Sequence[Failure], most: int) -> tuple
         return signature, failure, expected, _words(other)
     copy = found.further[0]
     causes = [failure for failure in failures if failure.times == copy.times - 1]
-    cause = causes[-1] if causes else (failures[-1] if failures else None)
+    cause = [None, *failures, *causes][-1]
     expected = f"no further copy after {len(failures)} calls that failed"
     signature = DEAD_TOO_EARLY if copy.is_dead and not any(each.is_dead(most) for each in failures) else RETRY_TOO_OFTEN
     return signature, cause, expected, _words(copy)
@@ -237,7 +238,7 @@ def _observe_deliveries(
         _note(facts, group, RETRY_TOO_OFTEN, extra, expected=expected, observed=observed)
         return
     by_times: defaultdict[int, list[Delivery]] = defaultdict(list)
-    for each in sorted(failed, key=lambda each: each.end_ns or 0):
+    for each in sorted(failed, key=attrgetter("end_ns")):
         by_times[each.times].append(each)
     taken: Counter[int] = Counter()
     for copy in copies.values():
