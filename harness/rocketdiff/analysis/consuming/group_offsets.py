@@ -76,9 +76,9 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
         progress.append(_after(group, tenure, progress[-1], own) if tenure.is_sought and progress else own)
     records = [_record(group, tenure, own) for tenure, own in zip(tenures, progress, strict=True)]
     downs = [
-        Down(fault.inject_ns, unreachable_until_ns(fault), is_of_broker and fault.kind.traits.means is Means.KILL)
+        Down(fault.inject_ns, unreachable_until_ns(fault), fault.kind.traits.means is Means.KILL)
         for fault in faults
-        if hides_commits(fault) and ((is_of_broker := fault.node == queue.broker) or is_of_name_server(fault))
+        if hides_commits(fault) and (fault.node == queue.broker or is_of_name_server(fault))
     ]
     persist_ns = int(group.settings.get("persist_consumer_offset_interval_ms", PERSIST_MS)) * NS_PER_MS
     every_ns = persist_ns + LATE_NS * (1 + len({fault.node for fault in faults}))
