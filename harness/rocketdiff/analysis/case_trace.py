@@ -38,6 +38,11 @@ class CaseTrace:
     rules_given: str | None = None
     bodies_compared: bool = False
 
+    @property
+    def origin_ns(self) -> int:
+        """When offset 0 of the plan was due; 0 for a case that was not begun."""
+        return self.entry.origin_ns or 0
+
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
         """As clients meet them (``fault_windows``)."""

@@ -109,6 +109,7 @@ def test_a_long_leave_is_described() -> None:
     story = Story()
     life(leave_end_ns=ns(LEAVE_MS + 9_000))(story.candidate)
     another(leave_end_ns=ns(LEAVE_MS + 1_000))(story.baseline)
+    another(leave_start_ns=ns(9_000), leave_end_ns=ns(9_100))(story.candidate)
     (found,) = differences(story)
     assert (found.expected, found.observed) == ("member 0 to have left after 1.0 s, the other group's longest", "9.0 s")
     assert (found.at_ns, found.thread) == (ns(LEAVE_MS), 0)

@@ -1,6 +1,7 @@
 """When a member works on a queue and where it begins, from looks at its queues and what it did with their offsets."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -260,3 +261,10 @@ def test_the_longest_stall_of_the_machine() -> None:
     assert case.stalled_ns == 7 * MS
     trace.entry.measured.clear()
     assert case.stalled_ns == 0
+
+
+@pytest.mark.parametrize(("origin_ns", "expected"), [(7, 7), (None, 0)])
+def test_a_case_that_was_not_begun_has_its_origin_at_0(origin_ns: int | None, expected: int) -> None:
+    """As its plan has."""
+    trace = Story().trace()
+    assert replace(trace, entry=replace(trace.entry, origin_ns=origin_ns)).origin_ns == expected

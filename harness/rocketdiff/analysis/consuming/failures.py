@@ -40,7 +40,7 @@ class Failures:
 
     def of(self, delivery: Delivery) -> Failure:
         """Return a failed delivery whose call has ended."""
-        end_ns = delivery.end_ns or 0
+        end_ns = delivery.start_ns if delivery.end_ns is None else delivery.end_ns
         is_beside_a_fault = may_stay(self._faults, end_ns) or any(
             healed_ns is not None and fault.inject_ns <= end_ns <= healed_ns + MARGIN_NS
             for fault in self._faults

@@ -25,7 +25,7 @@ class GroupFacts(FactCollector):
 
     def __init__(self, story: CaseStory) -> None:
         trace = story.trace
-        super().__init__(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
+        super().__init__(trace.run, trace.entry.number, trace.origin_ns)
         self._story = story
         self._broken_off = {Member.parse(name).arm for name in trace.entry.breaches}
         self._sides: dict[tuple[Arm, int], SideExample] = {}

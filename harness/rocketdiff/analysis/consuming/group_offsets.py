@@ -45,7 +45,7 @@ class QueueOffsets:
     def __init__(self, tenures: Sequence[tuple[Tenure, Progress]], committed: Committed) -> None:
         self.tenures = tuple(tenures)
         self._committed = committed
-        self._by_member: defaultdict[int, list[tuple[Tenure, Progress]]] = defaultdict(list)
+        self._by_member: defaultdict[int | None, list[tuple[Tenure, Progress]]] = defaultdict(list)
         for each in tenures:
             self._by_member[each[0].member].append(each)
 
@@ -54,7 +54,7 @@ class QueueOffsets:
         rising = sorted(set(instants))
         return dict(zip(rising, self._committed.along(rising), strict=True))
 
-    def of_member(self, member: int, at_ns: int) -> tuple[Tenure, Progress] | None:
+    def of_member(self, member: int | None, at_ns: int) -> tuple[Tenure, Progress] | None:
         """Return a member's last tenure that had begun, whether it is over or not."""
         own = self._by_member[member]
         place = bisect_right(own, at_ns, key=lambda each: each[0].begin_ns)
@@ -97,7 +97,7 @@ def rises_only(
         hides_commits(fault)
         and fault.node == queue.broker
         and fault.inject_ns <= to_ns
-        and (fault.healed_ns is None or from_ns <= (over_ns(fault) or 0) + 2 * SETTLED_NS)
+        and ((until_ns := over_ns(fault)) is None or from_ns <= until_ns + 2 * SETTLED_NS)
         for fault in story.trace.faults
     )
     writers = (each for each in group.tenures_within(queue, from_ns - TAKES_OVER_NS, to_ns) if each is not besides)
@@ -173,7 +173,8 @@ def _record(group: GroupStory, tenure: Tenure, progress: Progress) -> oracle.Ten
     gone_ns = None if life is None else life.gone_ns
     ends = [at_ns for at_ns in (tenure.until_ns, gone_ns) if at_ns is not None]
     if life is not None and life.is_cut_off and tenure.until_ns is None:
-        ends.append(max((each.end_ns or 0 for each in group.deliveries_in(tenure)), default=tenure.begin_ns))
+        own = (each.end_ns for each in group.deliveries_in(tenure) if each.end_ns is not None)
+        ends.append(max(own, default=tenure.begin_ns))
     joined_ns = tenure.from_ns if life is None or life.join_ns is None else life.join_ns
     was_given_up = not tenure.is_left and tenure.until_ns is not None and (gone_ns is None or tenure.until_ns < gone_ns)
     writes = was_given_up or (not tenure.is_left and life is not None and life.ended == _LEFT)

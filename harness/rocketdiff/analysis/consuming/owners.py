@@ -34,7 +34,7 @@ class Owners:
     def __init__(self, story: CaseStory, group: GroupStory, membership: Membership) -> None:
         self.topics = topics_of(story, group)
         self._group, self._membership = group, membership
-        self._from_ns = story.trace.entry.origin_ns or 0
+        self._from_ns = story.trace.origin_ns
         self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
 
     @cached_property

@@ -388,7 +388,7 @@ class GroupStory:
         place = bisect_right(tenures, to_ns, key=lambda tenure: tenure.begin_ns)
         while place and ends[place - 1] >= from_ns:
             place -= 1
-            if tenures[place].until_ns is None or (tenures[place].until_ns or 0) >= from_ns:
+            if (until_ns := tenures[place].until_ns) is None or until_ns >= from_ns:
                 yield tenures[place]
 
     def tenure_at(self, delivery: Delivery) -> Tenure | None:
@@ -647,7 +647,7 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
         None if returned is None else tuple(map(_copy, _rows(returned))),
         _watched_until_ns(polls, lives, deliveries),
-        (trace.entry.origin_ns or 0) + int(trace.entry.duration_s * NS_PER_S),
+        trace.origin_ns + int(trace.entry.duration_s * NS_PER_S),
         own.settings,
         own.is_orderly,
         own.is_broadcasting,

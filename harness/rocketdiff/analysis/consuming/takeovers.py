@@ -45,7 +45,7 @@ def takeovers(story: CaseStory, group: GroupStory, membership: Membership) -> It
 
     In order, a member owns a queue once it has the broker's lock.
     """
-    promptly, origin_ns = Promptly(story, group), story.trace.entry.origin_ns or 0
+    promptly, origin_ns = Promptly(story, group), story.trace.origin_ns
     for tenure in group.tenures:
         life = group.life_of(tenure)
         if tenure.queue.kind is not TopicKind.FED or tenure.from_ns <= origin_ns or tenure.is_sought or life is None:

@@ -60,8 +60,9 @@ class Waiting:
             if (killed_ns := self._group.killed_in(tenure)) is None:
                 continue
             since = (each.first for each in tenures if each.from_ns >= killed_ns and each.first is not None)
-            had = (tenure.first or 0) <= held.queue_offset and stored_ns <= killed_ns + UNWRITTEN_NS
-            if had and not any(first <= held.queue_offset for first in since):
+            first = tenure.first
+            had = (first is None or first <= held.queue_offset) and stored_ns <= killed_ns + UNWRITTEN_NS
+            if had and not any(each <= held.queue_offset for each in since):
                 return True
         return False
 
@@ -75,7 +76,7 @@ class Waiting:
         if last.covers(self._until_ns - 1):
             return self._in_turn(queue, last)
         if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
-            return self._without_an_owner(max(each.until_ns or 0 for each in tenures))
+            return self._without_an_owner(max(each.until_ns for each in tenures if each.until_ns is not None))
         return None
 
     def _in_turn(self, queue: QueueOf, tenure: Tenure) -> _Open | None:

@@ -133,44 +133,47 @@ def _observe_leaves(story: CaseStory, facts: GroupFacts) -> None:
     """Note a leave that fails where no broker is down, once for each error that the other group's leaves do not have."""
     failed = {
         arm: {
-            life.leave_error: life
+            error: (life, leave_ns)
             for life in reversed(group.lives)
-            if life.leave_error is not None and phase_of(story.trace.faults, life.leave_ns or 0) != PAUSED
+            if (error := life.leave_error) is not None
+            and (leave_ns := life.leave_ns) is not None
+            and phase_of(story.trace.faults, leave_ns) != PAUSED
         }
         for arm, group in story.groups.items()
     }
     for arm, other in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
-        for error, life in failed[arm].items():
+        for error, (life, leave_ns) in failed[arm].items():
             if error not in failed[other]:
                 facts.differ(
                     LEAVE_FAILS,
                     story.groups[arm],
-                    at_ns=life.leave_ns or 0,
+                    at_ns=leave_ns,
                     member=life.member,
                     expected=f"member {life.member} to leave its group and go on",
-                    observed=f"the process ended with {error}" if life.ended == "died" else f"{error}",
-                    place=error or "",
+                    observed=f"the process ended with {error}" if life.ended == "died" else error,
+                    place=error,
                 )
 
 
 def _observe_long_leaves(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm, Membership]) -> None:
     """Note the longest leave of a group where nothing was wrong, if it took far longer than every one of the other group's."""
     took = {
-        arm: {life: took_ns for life in group.lives if (took_ns := _leave_ns(story, life)) is not None}
+        arm: {life: leave for life in group.lives if (leave := _leave(story, life)) is not None}
         for arm, group in story.groups.items()
     }
     for arm, other in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
         if not took[arm] or not took[other]:
             continue
-        life, other_ns = max(took[arm], key=lambda each: took[arm][each]), max(took[other].values())
-        if took[arm][life] > other_ns + LONGER_NS + memberships[arm].busy_ns:
+        life, (leave_ns, took_ns) = max(took[arm].items(), key=lambda each: each[1][1])
+        other_ns = max(other_ns for _, other_ns in took[other].values())
+        if took_ns > other_ns + LONGER_NS + memberships[arm].busy_ns:
             facts.differ(
                 LEAVES_LATER,
                 story.groups[arm],
-                at_ns=life.leave_ns or 0,
+                at_ns=leave_ns,
                 member=life.member,
                 expected=f"member {life.member} to have left after {other_ns / NS_PER_S:.1f} s, the other group's longest",
-                observed=f"{took[arm][life] / NS_PER_S:.1f} s",
+                observed=f"{took_ns / NS_PER_S:.1f} s",
             )
 
 
@@ -199,8 +202,8 @@ def _observe_stops(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm
                     break
 
 
-def _leave_ns(story: CaseStory, life: Life) -> int | None:
-    """Return how long a leave took; None if there was none, or beside a fault, or a pause of the process."""
+def _leave(story: CaseStory, life: Life) -> tuple[int, int] | None:
+    """Return when a leave began, and how long it took; None if there was none, or beside a fault, or a pause of the process."""
     if life.leave_ns is None or life.left_ns is None or life.leave_error is not None:
         return None
     faults = [(fault.inject_ns, over_ns(fault)) for fault in story.trace.faults]
@@ -209,12 +212,12 @@ def _leave_ns(story: CaseStory, life: Life) -> int | None:
         since_ns <= life.left_ns and (until_ns is None or life.leave_ns <= until_ns + MARGIN_NS)
         for since_ns, until_ns in faults + pauses
     )
-    return None if near else life.left_ns - life.leave_ns
+    return None if near else (life.leave_ns, life.left_ns - life.leave_ns)
 
 
 def _is_repeated(story: CaseStory, group: GroupStory, life: Life) -> bool:
     """While a group is prepared, a start that threw is ordered once more: a busy machine loses lookups. The second counts."""
-    origin_ns = story.trace.entry.origin_ns or 0
+    origin_ns = story.trace.origin_ns
     following = (
         each for each in group.lives if each.member == life.member and each.incarnation == life.incarnation + 1
     )

@@ -183,11 +183,11 @@ class _Passing:
     begun: int
 
     @classmethod
-    def of(cls, group: GroupStory, tenure: Tenure) -> Self:
+    def of(cls, group: GroupStory, tenure: Tenure, first: int) -> Self:
         own, over_ns = group.deliveries_in(tenure), group.over_ns(tenure) - BEGUN_BY_ALL_NS
         offsets = [each.queue_offset for each in own]
         begun = [each.queue_offset for each in own if each.start_ns <= over_ns]
-        return cls(tenure.first or 0, max(offsets, default=-1), max(begun, default=-1))
+        return cls(first, max(offsets, default=-1), max(begun, default=-1))
 
     def passes(self, offset: int, *, is_committed: bool) -> bool:
         """Return True if a message was left out; one whose call has not begun yet is the next owner's, unless it is committed."""
@@ -203,7 +203,9 @@ def _observe_queue(
     for each in deliveries:
         _compare(facts, group, each, by_offset.get(each.queue_offset))
     seen = sorted({each.queue_offset for each in deliveries})
-    passing = [_Passing.of(group, tenure) for tenure in group.tenures_of(queue) if tenure.first is not None]
+    passing = [
+        _Passing.of(group, tenure, first) for tenure in group.tenures_of(queue) if (first := tenure.first) is not None
+    ]
     sought = max((tenure.first or 0 for tenure in group.tenures_of(queue) if tenure.is_sought), default=0)
     missing = {offset for offset in by_offset.keys() - set(seen) if offset >= sought}
     for message in held:

@@ -115,7 +115,7 @@ def _after_a_failure(story: CaseStory, group: GroupStory, before: _Call, call: _
     if is_sent_away and not may_stay(faults, last.end_ns):
         yield REPEATED, head, f"{_of(last)} sent away after its failure {last.times + 1}", "it comes again"
         return
-    waited_ms = (head.start_ns - (last.end_ns or 0)) / NS_PER_MS
+    waited_ms = (head.start_ns - (last.start_ns if last.end_ns is None else last.end_ns)) / NS_PER_MS
     asked_ms = group.suspended_ms(last)
     if waited_ms < asked_ms - EARLY_NS / NS_PER_MS:
         yield REPEATED, head, f"{_of(last)} again {asked_ms} ms after its failure", f"{waited_ms:.0f} ms after it"

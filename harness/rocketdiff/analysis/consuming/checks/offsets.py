@@ -99,22 +99,21 @@ def _observe_sent(
     late_ns: by tenure, for how long after it its member may still commit.
     """
     for commit in sent:
-        member = commit.member or 0
-        own = known.of_member(member, commit.by_ns + LOOK_NS + NS_PER_S)
+        own = known.of_member(commit.member, commit.by_ns + LOOK_NS + NS_PER_S)
         tenure = None if own is None else own[0]
         if tenure is None or (tenure.until_ns is not None and commit.by_ns > tenure.until_ns + late_ns[tenure]):
             facts.differ(
                 COMMITTED_BY_ANOTHER,
                 group,
                 at_ns=commit.by_ns,
-                expected=f"no commit for {commit.queue} by member {member}, which does not work on it",
+                expected=f"no commit for {commit.queue} by member {commit.member}, which does not work on it",
                 observed=f"{commit.value} committed",
             )
             return
     for commit in sorted((*sent, *_remembered(known)), key=lambda each: each.by_ns):
         # A member that takes the queue again at once may still commit what it remembers of its work before.
         instants = (commit.by_ns, commit.by_ns + LOOK_NS + NS_PER_S)
-        begun = [found for at_ns in instants if (found := known.of_member(commit.member or 0, at_ns)) is not None]
+        begun = [found for at_ns in instants if (found := known.of_member(commit.member, at_ns)) is not None]
         most = max((progress.most_at(commit.by_ns) for _, progress in begun), default=commit.value)
         if commit.value > most:
             _note_unfinished(facts, group, commit, most)

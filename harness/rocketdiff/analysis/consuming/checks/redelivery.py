@@ -180,12 +180,14 @@ def _observe_beginnings(
     story: CaseStory, facts: GroupFacts, group: GroupStory, queue: QueueOf, known: QueueOffsets
 ) -> None:
     """Compare the offset that each tenure was answered with what the group may have committed, and was seen to, then."""
-    asked = [(tenure, progress.first) for tenure, progress in known.tenures if tenure.asked_ns is not None]
-    instants = [(tenure.asked_ns or 0) - before_ns for tenure, _ in asked for before_ns in (1, ASKED_BEFORE_NS)]
-    bounds = known.bounds_at(instants)
+    asked = [
+        (tenure, progress.first, asked_ns)
+        for tenure, progress in known.tenures
+        if (asked_ns := tenure.asked_ns) is not None
+    ]
+    bounds = known.bounds_at(at_ns - before_ns for _, _, at_ns in asked for before_ns in (1, ASKED_BEFORE_NS))
     answers = [each for each in group.commits_by_queue.get(queue, ()) if each.member is None]
-    for tenure, first in asked:
-        at_ns = tenure.asked_ns or 0
+    for tenure, first, at_ns in asked:
         least, most = bounds[at_ns - ASKED_BEFORE_NS].least, bounds[at_ns - 1].most
         seen = bisect_left(answers, at_ns - ASKED_BEFORE_NS, key=lambda each: each.by_ns)
         if seen and rises_only(story, group, queue, answers[seen - 1].asked_ns, at_ns, besides=tenure):

@@ -46,7 +46,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 continue
             if copy.place == RETRY:
                 rows[copy.queue, copy.queue_offset] = copy
-            wrong = next(_wrong(group, held, copy, origins.get(held.send or 0), keeps_origin), None)
+            wrong = next(_wrong(group, held, copy, origins.get(copy.send), keeps_origin), None)
             if wrong is not None:
                 _note(facts, group, copy, *wrong)
         _observe_shown(facts, group, rows)
@@ -79,16 +79,16 @@ def _wrong(
         yield name, NONE, seen[name]
 
 
-def _origins(story: CaseStory) -> Mapping[int, str]:
+def _origins(story: CaseStory) -> Mapping[int | None, str]:
     """Return the first id of each message as most of the copies that brokers made of it, in both groups, have it."""
-    votes: dict[int, Counter[str]] = {}
+    votes: dict[int | None, Counter[str]] = {}
     for group in story.groups.values():
         for copy in group.returned or ():
             held = None if copy.send is None else story.held_by_send.get(copy.send)
             if held is not None and copy.properties is not None and copy.born_host == held.born_host:
                 seen = json.loads(copy.properties).get(ORIGIN)
                 if seen is not None:
-                    votes.setdefault(copy.send or 0, Counter())[seen] += 1
+                    votes.setdefault(copy.send, Counter())[seen] += 1
     return {send: counted.most_common(1)[0][0] for send, counted in votes.items()}
 
 
@@ -128,7 +128,8 @@ def _failed_before(group: GroupStory, queue: QueueOf, offset: int, before_ns: in
 
 
 def _note(facts: GroupFacts, group: GroupStory, copy: ReturnedCopy, name: str, expected: str, observed: str) -> None:
-    at = next((each for each in reversed(group.by_send.get(copy.send or 0, ())) if each.times < copy.times), None)
+    own = (each for each in reversed(group.deliveries) if each.send == copy.send)
+    at = next((each for each in own if each.times < copy.times), None)
     facts.differ(
         RETRY_PROPERTY,
         group,

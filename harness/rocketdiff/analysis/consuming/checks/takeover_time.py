@@ -84,7 +84,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 
 def _spells(story: CaseStory, group: GroupStory) -> Iterator[_Spell]:
     """Yield the spells of changes while messages were fed, those that cannot be judged included: both arms number alike."""
-    origin_ns = story.trace.entry.origin_ns or 0
+    origin_ns = story.trace.origin_ns
     changes = [at_ns for at_ns in group.changes_ns if origin_ns < at_ns < group.fed_until_ns]
     begins = [at_ns for before, at_ns in pairwise([origin_ns - TOGETHER_NS, *changes]) if at_ns - before > TOGETHER_NS]
     for begin_ns, next_ns in pairwise([*begins, min(group.first_leave_ns, group.watched_until_ns)]):

@@ -108,7 +108,7 @@ def _unowned_ns(story: CaseStory, group: GroupStory) -> int | None:
         if tenure.queue.kind is TopicKind.FED:
             end_ns = until_ns if tenure.until_ns is None else tenure.until_ns
             by_queue.setdefault(tenure.queue, []).append((tenure.from_ns, end_ns))
-    origin_ns = story.trace.entry.origin_ns or 0
+    origin_ns = story.trace.origin_ns
     gaps = (max(0, gap) for spans in by_queue.values() for gap in _gaps(spans, origin_ns, until_ns))
     return max(gaps, default=None)
 

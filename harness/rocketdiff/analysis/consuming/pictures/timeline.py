@@ -72,7 +72,7 @@ def _end_ns(story: CaseStory) -> int:
     """When the last of these was over: the storing of a message, a call, a fault, the wait for messages that never came."""
     calls = (each.end_ns or each.start_ns for group in story.groups.values() for each in group.deliveries)
     faults = (fault.healed_ns or fault.inject_ns for fault in story.trace.faults)
-    origin_ns = story.trace.entry.origin_ns or 0
+    origin_ns = story.trace.origin_ns
     waits = (
         group.first_leave_ns for group in story.groups.values() if not story.held_by_send.keys() <= group.by_send.keys()
     )
