@@ -11,12 +11,12 @@ from rocketdiff.core.units import NS_PER_S
 from rocketdiff.traces.manifest import ResourceSample
 
 
-def explained_s(*samples: ResourceSample, member: str = "baseline-m1", at_s: int = 1) -> float:
+def explained_s(*samples: ResourceSample, member: str = "baseline-m1", at_s: int = 1, for_s: int = 1) -> float:
     entry = SimpleNamespace(resources={member: samples})
     story: Any = SimpleNamespace(trace=SimpleNamespace(entry=entry))
     group: Any = SimpleNamespace(arm=Arm.BASELINE)
     at_ns = at_s * NS_PER_S
-    return Starvation(story, group).explains_ns(at_ns, at_ns + NS_PER_S) / NS_PER_S
+    return Starvation(story, group).explains_ns(at_ns, at_ns + for_s * NS_PER_S) / NS_PER_S
 
 
 def sample(at_s: float, waited_s: float | None, cpu_s: float | None = 0.0) -> ResourceSample:
@@ -55,6 +55,7 @@ def test_waiting_for_a_core_explains_lateness(samples: tuple[ResourceSample, ...
     assert explained_s(*samples) == explained
     assert explained_s(*samples, member="candidate-m1") == 0
     assert explained_s(*samples, at_s=9) == 0
+    assert explained_s(*samples, for_s=-1) == 0
 
 
 def late(*seconds: tuple[float, float]) -> LateSeconds:

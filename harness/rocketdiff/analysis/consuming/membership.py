@@ -20,7 +20,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.topology import NodeKind
-from rocketdiff.core.units import NS_PER_S
+from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.reach import (
     closes_connections,
     is_felt,
@@ -40,7 +40,7 @@ LISTED_EVERY_NS = 3 * NS_PER_S
 SEEN_NS = NS_PER_S
 """From the end of a leave, or of a killed process, to a broker's notice of it, on a busy machine."""
 
-BUSY_NS = 1_500_000_000
+BUSY_NS = 1_500 * NS_PER_MS
 """
 What a busy machine may add to a notice, a round and a first pull, besides its stalls.
 

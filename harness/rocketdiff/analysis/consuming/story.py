@@ -34,7 +34,7 @@ NO_TOPICS = GroupTopics("", "")
 NO_OFFSET = -1
 """A broker's answer for a group that has committed nothing."""
 
-LOOK_NS = 40_000_000
+LOOK_NS = 40 * NS_PER_MS
 """Twice the longest time between two looks at the queues that a client works on."""
 
 

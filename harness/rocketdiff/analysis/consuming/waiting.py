@@ -151,11 +151,11 @@ class Waiting:
     def _without_an_owner(self, given_up_ns: int) -> _Open:
         """Until when a queue may be without an owner; then the first pull of the next one."""
         windows = self._windows
-        since_ns = max((at_ns for at_ns in self._group.changes_ns if at_ns < self._until_ns), default=0)
+        since_ns = max([given_up_ns, *(at_ns for at_ns in self._group.changes_ns if at_ns < self._until_ns)])
         faults = [fault for fault in self._faults if moves_queues(fault)]
         is_notified = not faults
         locked_ns = windows.lock_of_another(was_killed=any(life.killed_ns is not None for life in self._group.lives))
-        ends = [max(since_ns, given_up_ns) + windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns]
+        ends = [since_ns + windows.no_owner_after_a_leave(is_notified=is_notified) + locked_ns]
         ends += [at_ns + windows.no_owner_after_a_leave(is_notified=False) for at_ns in self._woken()]
         for fault in faults:
             healed_ns = fault.healed_ns or 0

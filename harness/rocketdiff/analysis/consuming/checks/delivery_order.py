@@ -32,7 +32,7 @@ from rocketdiff.oracle.consumer.windows import MARGIN_NS, Windows
 
 NAME = "delivery-order"
 
-EARLY_NS = 20_000_000
+EARLY_NS = 20 * NS_PER_MS
 """Clocks and timers of a client, for its own delays; a call is noted a little after it began and before it ended."""
 
 

@@ -42,7 +42,7 @@ NAME = "redelivery"
 ASKED_BEFORE_NS = NS_PER_S
 """The answer to a member's question is seen up to this long after its broker gave it, on a busy machine."""
 
-EARLY_NS = 100_000_000
+EARLY_NS = 100 * NS_PER_MS
 """Clocks and timers of a client, for its own delays."""
 
 GIVEN_UP_NS = 2 * NS_PER_S

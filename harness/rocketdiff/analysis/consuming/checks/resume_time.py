@@ -21,11 +21,12 @@ from rocketdiff.analysis.consuming.waiting import Waiting
 from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Ending, Evidence, Margin
 from rocketdiff.core.tables.fault import FaultRecord
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.consumer.windows import HOLD_NS
 
 NAME = "resume-time"
 
-SOON_NS = 500_000_000
+SOON_NS = 500 * NS_PER_MS
 """A broker that resumes and its clients have a burst of work: 7 to 49 ms in 49 pauses, and ten times that is nothing to a user."""
 
 FIRST = Question(

@@ -46,7 +46,7 @@ from rocketdiff.oracle.consumer.retrying import Copy, Failure, Settled, may_be_r
 
 NAME = "retries"
 
-EARLY_NS = 100_000_000
+EARLY_NS = 100 * NS_PER_MS
 """A broker looks for due messages ten times a second."""
 
 LATER_MS = 500.0
