@@ -1,0 +1,210 @@
+"""Arrays of a case, on literal rows: simple views, copies at home, faults, wall times and counts."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns
+from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
+from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
+from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
+from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.traces.schema import TableName
+from tests.analysis.builders import MS, S, fault
+from tests.analysis.trace_builders import SLOW, SMALL, trace
+
+Row = dict[str, Any]
+
+
+def three(sends: Row | None = None, attempts: Row | None = None, stored: Row | None = None) -> dict[str, list[Row]]:
+    """Three sends of a thread, each stored at once; changed columns of the second's rows."""
+    rows: dict[str, list[Row]] = {"sends": [], "attempts": [], "stored": []}
+    for number in range(3):
+        one = {"send": number, "queue_offset": number, "start_ns": number * S, "end_ns": number * S + 10 * MS}
+        for name, changes in (("sends", sends), ("attempts", attempts), ("stored", stored)):
+            given = {key: value for key, value in one.items() if name != "stored" or not key.endswith("_ns")}
+            given = {key: value for key, value in given.items() if name != "attempts" or key != "queue_offset"}
+            rows[name].append(given | ((changes or {}) if number == 1 else {}))
+    return rows
+
+
+def columns_of(rows: dict[str, list[Row]], mode: SendMode = SendMode.SYNC) -> ArmColumns | None:
+    return arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, WordDictionary(), mode)
+
+
+@pytest.mark.parametrize(
+    ("sends", "attempts"),
+    [
+        ({"status": "FLUSH_DISK_TIMEOUT"}, {}),
+        ({"status": None}, {}),
+        ({"route_after": 2}, {}),
+        ({"error": SLOW}, {}),
+        ({"cause": SLOW}, {}),
+        ({"code": 1}, {}),
+        ({"callbacks": 1}, {}),
+        ({"queue_id": 1}, {}),
+        ({"broker": "broker-b"}, {}),
+        ({"queue_offset": None}, {}),
+        ({}, {"status": None}),
+        ({}, {"outcome": "unknown"}),
+        ({}, {"error": SLOW}),
+        ({}, {"code": 1}),
+        ({}, {"attempt": 1}),
+        ({}, {"queue_id": 1}),
+        ({}, {"broker": "broker-b"}),
+        ({"queue_id": 65_536}, {"queue_id": 65_536}),
+        ({"queue_id": None}, {"queue_id": 65_536}),
+        ({}, {"end_ns": S - 1}),
+        ({}, {"end_ns": S + 151 * MS}),
+    ],
+)
+def test_which_views_are_not_simple(sends: Row, attempts: Row) -> None:
+    """A simple send had one quick attempt, which was stored where the result says."""
+    columns = columns_of(three(sends, attempts))
+    assert columns is not None
+    assert columns.simple.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("sends", "attempts", "mode"),
+    [
+        ({}, {}, SendMode.SYNC),
+        ({}, {"end_ns": S}, SendMode.SYNC),
+        ({}, {"end_ns": S + 151 * MS - 1}, SendMode.SYNC),
+        ({"queue_id": 65_535}, {"queue_id": 65_535}, SendMode.SYNC),
+        ({"queue_offset": 0}, {}, SendMode.SYNC),
+    ],
+)
+def test_which_views_are_simple(sends: Row, attempts: Row, mode: SendMode) -> None:
+    """Up to the tolerance for a busy machine, in any queue."""
+    columns = columns_of(three(sends, attempts), mode)
+    assert columns is not None
+    assert columns.simple.tolist() == [True] * 3
+    assert (columns.threads.tolist(), columns.sends.tolist()) == ([0] * 3, [0, 1, 2])
+
+
+@pytest.mark.parametrize(("callbacks", "is_simple"), [(None, False), (0, False), (1, True), (2, False)])
+def test_an_asynchronous_view_is_called_back_once(callbacks: int | None, is_simple: bool) -> None:
+    """An asynchronous send is simple if its callback was called once."""
+    rows = three({"mode": "async", "callbacks": callbacks})
+    for number in (0, 2):
+        rows["sends"][number] |= {"mode": "async", "callbacks": 1}
+    columns = columns_of(rows, SendMode.ASYNC)
+    assert columns is not None
+    assert columns.simple.tolist() == [True, is_simple, True]
+
+
+def test_views_of_sends_that_did_not_return_or_tried_more() -> None:
+    """A send that never returned, one without an attempt and one with two are views, and not simple."""
+    rows = three()
+    rows["sends"][2] |= {"error": SLOW, "status": None, "queue_offset": None}
+    del rows["sends"][0], rows["attempts"][1]
+    rows["attempts"][1] |= {"error": SLOW, "broker": "broker-b"}
+    rows["attempts"].append({"send": 2, "attempt": 1, "queue_id": 1})
+    columns = columns_of(rows)
+    assert columns is not None
+    assert columns.simple.tolist() == [False] * 3
+    assert (columns.send_row.tolist(), columns.first_attempt.tolist(), columns.attempts.tolist()) == (
+        [-1, 0, 1],
+        [0, -1, 1],
+        [1, 0, 2],
+    )
+    assert (columns.ended_well.tolist(), columns.last_place.tolist()) == ([False, True, False], [0, -1, 1])
+    assert [each.tolist() for each in columns.failed] == [[2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [("sends", {"send": 0}), ("sends", {"thread": -1}), ("sends", {"send": 1 << 40}), ("attempts", {"send": -1})],
+)
+def test_rows_out_of_order_have_no_columns(table: str, row: Row) -> None:
+    """Sends must be numbered and sorted."""
+    assert columns_of(three(**{table: row})) is None
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_home"),
+    [
+        ({}, True),
+        ({"body_ok": False}, False),
+        ({"queue_id": 1}, False),
+        ({"broker": "broker-b"}, False),
+        ({"queue_offset": 9}, False),
+        ({"send": 0}, False),
+        ({"send": None}, False),
+        ({"send": 3}, False),
+    ],
+)
+def test_which_copies_are_at_home(stored: Row, is_home: bool) -> None:
+    """The only copy of a planned send is undamaged and where the result says."""
+    rows, brokers = three(stored=stored), WordDictionary()
+    case = trace(SMALL, **rows)
+    columns = arm_columns(case, Arm.CANDIDATE, brokers)
+    assert columns is not None
+    found = stored_columns(case.tables[TableName.STORED, Arm.CANDIDATE], columns, brokers, 3)
+    assert found is not None
+    assert found.at_home.tolist() == [stored.get("send", 1) != 0, is_home, True]
+    foreign = stored.get("send", 1) in (None, 3)
+    assert (found.rows, found.foreign, len(list(found.strays().strays()))) == (3, foreign, foreign)
+    assert found.only_of(np.array([2])).rows == 1
+
+
+@pytest.mark.parametrize(
+    ("met", "is_near"),
+    [
+        (fault(2 * S, 3 * S, node="broker-a"), True),
+        (fault(2 * S, 3 * S, node="broker-b"), False),
+        (fault(2 * S, 3 * S, FaultKind.KILL_SLAVE, "broker-a-slave-1"), True),
+        (fault(S + 10 * MS, 3 * S, node="broker-a"), True),
+        (fault(S + 10 * MS + 1, 3 * S, node="broker-a"), False),
+        (fault(0, S, node="broker-a"), True),
+        (fault(0, S - 1, node="broker-a"), False),
+        (fault(0, None, node="broker-a"), True),
+    ],
+)
+def test_attempts_near_a_fault_of_their_broker(met: FaultRecord, is_near: bool) -> None:
+    """An attempt from 1 to 1.01 s, or from 2 to 2.01 s for the faults from then on."""
+    brokers = WordDictionary()
+    codes = np.array([brokers.code("broker-a"), brokers.code("broker-c")])
+    start = 2 * S if met.inject_ns == 2 * S else S
+    times = np.array([start] * 2)
+    assert near_faults([met], brokers, codes, times, times + 10 * MS).tolist() == [is_near, False]
+
+
+def test_phases_of_instants() -> None:
+    """Calm before the first fault, paused until it has healed, and after it; all is calm without faults."""
+    faults = [fault(10, 20), fault(40, 50)]
+    instants = np.array([9, 10, 19, 20, 39, 40, 50])
+    assert phase_codes(faults, instants).tolist() == [0, 1, 1, 2, 2, 1, 2]
+    assert phase_codes([], instants).tolist() == [0] * 7
+
+
+def test_wall_times_are_those_of_the_anchor() -> None:
+    """Of a clock set 30 ms ahead between two samples, and of a steady one."""
+    stepped = ClockAnchor(S, 5_000, ((S, 0), (2 * S, 0), (2 * S + 100 * MS, 30 * MS), (3 * S, 30 * MS)))
+    begins = np.array([S, 2 * S - 1, 2 * S, 2 * S + 50 * MS, 3 * S, 4 * S])
+    ends = begins + 20 * MS
+    for clock in (stepped, replace(stepped, offsets=())):
+        low, high = wall_range_ms(clock, begins, ends)
+        assert list(zip(low.tolist(), high.tolist(), strict=True)) == [
+            clock.range_ms(begin, end) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+        ]
+
+
+@pytest.mark.parametrize("largest", [7, 200_000])
+def test_counts_and_sums_by_code(largest: int) -> None:
+    """Codes are counted, and shares added up in the order of the sends, whether the codes are dense or sparse."""
+    codes, at = np.array([3, largest, 3]), np.array([10, 20, 30])
+    assert counted(codes) == [(3, 2), (largest, 1)]
+    assert counted(codes[:0]) == []
+    shares = np.array([1.0, 2.0, 4.0])
+    assert added_up(codes, at, shares, []) == {3: 5.0, largest: 2.0}
+    more = [(3, np.array([25, 5]), np.array([1e16, -1e16])), (5, np.array([7]), np.array([8.0]))]
+    assert added_up(codes, at, shares, more) == {3: -1e16 + 1.0 + 1e16 + 4.0, 5: 8.0, largest: 2.0}
+    assert added_up(codes[:0], at[:0], shares[:0], []) == {}
