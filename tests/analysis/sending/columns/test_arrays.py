@@ -22,7 +22,7 @@ from tests.analysis.trace_builders import SLOW, SMALL, trace
 Row = dict[str, Any]
 
 
-def three(sends: Row | None = None, attempts: Row | None = None, stored: Row | None = None) -> dict[str, list[Row]]:
+def three(sends: Row | None = None, attempts: Row | None = None, stored: Row | None = None) -> dict[str, Any]:
     """Three sends of a thread, each stored at once; changed columns of the second's rows."""
     rows: dict[str, list[Row]] = {"sends": [], "attempts": [], "stored": []}
     for number in range(3):
@@ -34,7 +34,7 @@ def three(sends: Row | None = None, attempts: Row | None = None, stored: Row | N
     return rows
 
 
-def columns_of(rows: dict[str, list[Row]], mode: SendMode = SendMode.SYNC) -> ArmColumns | None:
+def columns_of(rows: dict[str, Any], mode: SendMode = SendMode.SYNC) -> ArmColumns | None:
     return arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, WordDictionary(), mode)
 
 
