@@ -466,7 +466,7 @@ class Story:
         return [fact for fact in facts if isinstance(fact, DifferenceFact)]
 
 
-def differences_of(check: str, *changes: Callable[[Group], None], **story: Any) -> list[DifferenceFact]:
+def differences_of(check: str, *changes: Callable[[Group], object], **story: Any) -> list[DifferenceFact]:
     """Return what one check finds in a story whose candidate is changed."""
     made = Story(**story)
     for change in changes:

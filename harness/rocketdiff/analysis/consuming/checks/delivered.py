@@ -50,7 +50,6 @@ from rocketdiff.core.tables.signatures import (
     Signature,
 )
 from rocketdiff.core.units import NS_PER_S
-from rocketdiff.traces.manifest import LONGEST_STALL
 
 NAME = "delivered"
 
@@ -86,7 +85,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 
 def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
     """Note calls of an application that fail, and the first delivery of each queue that is paused."""
-    spread_ns = SPREAD_NS + 2 * int(story.trace.entry.measured.get(LONGEST_STALL, 0))
+    spread_ns = SPREAD_NS + 2 * story.stalled_ns
     for life in group.lives:
         for call in life.applied:
             if call.error is not None:
@@ -206,8 +205,8 @@ def _observe_queue(
     passing = [
         _Passing.of(group, tenure, first) for tenure in group.tenures_of(queue) if (first := tenure.first) is not None
     ]
-    sought = max((tenure.first or 0 for tenure in group.tenures_of(queue) if tenure.is_sought), default=0)
-    missing = {offset for offset in by_offset.keys() - set(seen) if offset >= sought}
+    sought = [tenure.first for tenure in group.tenures_of(queue) if tenure.is_sought and tenure.first is not None]
+    missing = {offset for offset in by_offset.keys() - set(seen) if all(offset >= each for each in sought)}
     for message in held:
         if message.queue_offset in missing and message.send is not None:
             is_committed = group.has_committed_past(queue, message.queue_offset)
