@@ -101,6 +101,23 @@ def test_the_last_records_of_a_killed_member_are_lost(had: int, expected: list[i
     assert Progress(0, None, (), killed_ns=ns(10)).most_at(ns(10)) == 0
 
 
+@pytest.mark.parametrize(
+    ("first", "until_s", "expected"),
+    [
+        pytest.param(20, 30, [(20, 40), (21, 40), (23, 24)], id="back"),
+        pytest.param(20, 0, [(20, 20), (21, 22), (23, 24)], id="back, and what was before is forgotten at once"),
+        pytest.param(50, 30, [(40, 50), (40, 52), (53, 54)], id="forward"),
+    ],
+)
+def test_after_a_seek_a_member_remembers_what_was_before_for_a_while(
+    first: int, until_s: float, expected: list[tuple[int, int]]
+) -> None:
+    """Offsets 0 to 39 are finished, then the application goes to another; calls from there end at 27, 28, 31 and 32 s."""
+    before = Progress(0, ns(26), calls(0, *EACH_SECOND[:1] * 40))
+    progress = Progress(first, None, calls(first, 27, 28, 31, 32), before=before, before_until_ns=ns(until_s))
+    assert [(progress.least_at(ns(at_s)), progress.most_at(ns(at_s))) for at_s in (26.5, 28.5, 32)] == expected
+
+
 def test_in_calm_the_bounds_follow_with_one_interval() -> None:
     """Least: finished at an interval and a write before; most: calls that have ended."""
     alone = tenure(-5, None, 0, *EACH_SECOND)

@@ -261,7 +261,9 @@ LITE_PULL = LITE_PULL.replace("later, delay_level: 1", "success").replace(
         pytest.param("outcome: success", "outcome: later", "success for lite-pull", id="a poll that fails"),
         pytest.param("poll_timeout_ms: 500", "consume_thread_min: 2", "a setting of listener", id="a setting of push"),
         pytest.param("listener: lite-pull", "listener: concurrent", "a setting of listener", id="a setting of polls"),
-        pytest.param("members: 2", "members: 2\n  model: broadcasting", "clustering for lite", id="broadcasting"),
+        pytest.param(
+            "members: 2", "members: 2\n  commits: sync\n  model: broadcasting", "clustering with", id="broadcasting"
+        ),
         pytest.param("[delivered, offsets]", "[pulling]", "delivered, redelivery, offsets", id="another check"),
         pytest.param("kind: pause", "kind: wire-reset, frames: requests, of: pull", "wire", id="on the wire"),
         pytest.param("members: 2", "members: 2\n  work_ms: 5", None, id="a poller that works"),

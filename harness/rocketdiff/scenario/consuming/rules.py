@@ -151,8 +151,10 @@ def _of_lite_pull(file: ConsumerScenarioFile, faults: Sequence[FaultSpec]) -> It
         yield ("consumers", "settings", name), expected, name, "such a consumer has no such setting"
     if not is_lite_pull:
         return
-    if consumers.model != MessageModel.CLUSTERING:
-        yield ("consumers", "model"), "model: clustering for lite-pull", consumers.model, "choose another listener"
+    is_alone = consumers.assign or consumers.application or consumers.commits != Commits.AUTO
+    if consumers.model != MessageModel.CLUSTERING and is_alone:
+        expected = "model: clustering with assign, application and commits"
+        yield ("consumers", "model"), expected, consumers.model, "each member of a broadcasting group has every queue"
     for number, rule in enumerate(consumers.rules):
         if rule.outcome != ListenerOutcome.SUCCESS:
             place = ("consumers", "rules", number, "outcome")

@@ -17,6 +17,7 @@ class Polling(Membership):
         steps += self.offsets(queues)
         steps += [self.store() for _ in range(rng.between(0, 2))]
         joins: Step = {"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"}
+        joins["model"] = "broadcasting" if rng.chance(0.15) else "clustering"
         is_assigned = rng.chance(0.4)
         steps.append({**joins, "assign": self.queues() or [self.any_queue()]} if is_assigned else joins)
         weights = {
@@ -45,7 +46,8 @@ class Polling(Membership):
         return {"do": "poll", "ms": self.rng.pick(_POLL_MS)}
 
     def seek(self) -> Step:
-        return {"do": "seek", **self.queue(), "offset": self.rng.between(0, 4)}
+        to = self.rng.weighted({"offset": 3, "begin": 1, "end": 1})
+        return {"do": "seek", **self.queue(), **({"offset": self.rng.between(0, 4)} if to == "offset" else {"to": to})}
 
     def pause_queue(self) -> Step:
         return {"do": self.rng.pick(("pause_queue", "resume_queue")), **self.queue()}

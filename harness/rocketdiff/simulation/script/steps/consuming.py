@@ -186,6 +186,9 @@ def require_consistent(step: ConsumingStep, location: Location, place: Place) ->
     """Raise UsageError for contradictory fields of a consumer's step."""
     if isinstance(step, Join) and step.assign is not None and not step.polls:
         raise refused(place, location, expected="assign with polls only", seen="a consumer with a listener")
+    if isinstance(step, Seek) and (step.offset is None) == (step.to is None):
+        seen = "neither" if step.to is None else "both"
+        raise refused(place, location, expected="a seek with an offset or an end (to)", seen=seen)
     if not isinstance(step, Allocate):
         return
     for name, strategy in _FIELDS.items():

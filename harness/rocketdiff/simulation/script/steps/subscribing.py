@@ -153,14 +153,22 @@ class CommitPolled:
     do: Literal["commit_polled"] = field(default="commit_polled", kw_only=True, repr=False)
 
 
+class SeekTo(StrEnum):
+    """An end of a queue, for which the client asks its broker."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """Goes on at an offset of a queue."""
+    """Goes on at an offset of a queue, or at one of its ends (to)."""
 
     do: Literal["seek"] = field(default="seek", kw_only=True, repr=False)
     broker: BrokerName
     queue: QueueId
-    offset: Natural
+    offset: Natural | None = None
+    to: SeekTo | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Poll,
     ResumeQueue,
     Seek,
+    SeekTo,
 )
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.codec import TOPIC
@@ -24,7 +25,6 @@ from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIR
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketmq_reference.client.codec import FAILURES
-from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.lite_pulling import LitePulling
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
@@ -65,9 +65,7 @@ class LiteSession(GroupSession):
         kernel, self._exists, self._has_joined = session.kernel, dialect.lite.exists, False
         self._brokers = GroupBrokers(kernel, session.servers, self._group, own_id)
         member = self._member = member_client(session, dialect_of(dialect.releases.first), self._memory, self._brokers)
-        self._committing = Committing(
-            self._memory, member.routes, member.remoting, member.codec, lambda address: address
-        )
+        self._committing = member.offsets(kernel, self._memory)
         self._pulling = LitePulling(self._memory, dialect.lite, kernel, member.remoting, member.codec, self._committing)
         self._rebalancing = Rebalancing(
             self._memory,
@@ -111,13 +109,19 @@ class LiteSession(GroupSession):
                 return self._poll(ms)
             case CommitPolled():
                 return _done(self._pulling.commit())
-            case Seek(broker, queue, offset):
-                return _done(self._pulling.seek(_named(broker, queue), offset))
+            case Seek():
+                return _done(self._seek(step))
             case Assign(queues):
                 return self._assign(queues)
             case PauseQueue(broker, queue) | ResumeQueue(broker, queue):
                 return self._pause(_named(broker, queue), is_paused=isinstance(step, PauseQueue))
         return None
+
+    def _seek(self, step: Seek) -> Body:
+        of, pulling = _named(step.broker, step.queue), self._pulling
+        if step.offset is not None:
+            return pulling.seek(of, step.offset)
+        return pulling.seek_to_begin(of) if step.to is SeekTo.BEGIN else pulling.seek_to_end(of)
 
     def _join(self, head: str, step: Join) -> Body:
         answer = '{"started": true}' if self._exists else _UNSUPPORTED

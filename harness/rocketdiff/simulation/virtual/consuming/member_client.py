@@ -16,8 +16,10 @@ from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.background import Rounds as Times
+from rocketmq_reference.client.consuming.committing import Committing
+from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
-from rocketmq_reference.client.effects import Body
+from rocketmq_reference.client.effects import Body, Host
 from rocketmq_reference.client.memory import ClientMemory
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
@@ -35,6 +37,22 @@ FIRST_COMMIT_MS, COMMIT_MS = 10_000, 5_000
 """When offsets are committed."""
 
 
+class _OffsetFile:
+    """A file that only its script has."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def read(self) -> str:
+        return self._text
+
+    def read_backup(self) -> str:
+        return ""
+
+    def write(self, text: str) -> None:
+        self._text = text
+
+
 @dataclass(frozen=True, slots=True)
 class MemberClient:
     """Its parts; network and remoting know each other."""
@@ -49,6 +67,11 @@ class MemberClient:
     def seen(self) -> VirtualClient:
         """Return what every role has of it."""
         return VirtualClient(self.routes, RemotingParts(self.network, self.background))
+
+    def offsets(self, host: Host, memory: ConsumerMemory) -> Committing:
+        """Return where the member keeps its offsets: at the brokers, or a broadcasting one in a file that only its script has."""
+        common = (memory, self.routes, self.remoting, self.codec, lambda address: address)
+        return LocalOffsets(host, _OffsetFile(), *common) if memory.settings.is_broadcasting else Committing(*common)
 
     def shut_down(self, kernel: Kernel) -> Body:
         """Close all connections, and end when a thread that waited for an answer has had its turn: it may connect once more."""

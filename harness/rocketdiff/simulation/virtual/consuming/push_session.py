@@ -19,15 +19,12 @@ from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import (
     COMMIT_MS,
     FIRST_COMMIT_MS,
-    MemberClient,
     member_client,
 )
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketmq_reference.client.codec import FAILURES
-from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.concurrent import Concurrent
-from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
@@ -66,7 +63,7 @@ class PushSession(GroupSession):
         producer = ProducerMemory(of_client, SendSettings(), lambda: ScriptedTape(script.seed))
         self._lists = PublishLists(producer, member.routes)
         member.shared.roles.append(self._lists)
-        self._committing = self._offsets(session, member)
+        self._committing = member.offsets(session.kernel, self._memory)
         self._in_order: Orderly | None = None
         consuming = self._consuming = self._calls(session, remoting, codec)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
@@ -92,11 +89,6 @@ class PushSession(GroupSession):
         )
         self._client = member.seen()
         self._listener: tuple[ListenerRule, ...] = ()
-
-    def _offsets(self, session: ScriptSession, member: MemberClient) -> Committing:
-        common = (self._memory, member.routes, member.remoting, member.codec, lambda address: address)
-        is_broadcasting = self._memory.settings.is_broadcasting
-        return LocalOffsets(session.kernel, _OffsetFile(), *common) if is_broadcasting else Committing(*common)
 
     def _calls(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
         if not self._memory.is_orderly:
@@ -218,19 +210,3 @@ def _ended(rule: ListenerRule | None, later: Status, success: Status) -> Status 
         case Then.LATER:
             return later
     return success
-
-
-class _OffsetFile:
-    """A file that only its script has."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def read(self) -> str:
-        return self._text
-
-    def read_backup(self) -> str:
-        return ""
-
-    def write(self, text: str) -> None:
-        self._text = text

@@ -59,7 +59,12 @@ final class LitePull {
         return DONE;
     }
 
-    String seek(String broker, int queue, long offset) throws Throwable {
+    String seek(String broker, int queue, long offset, String to) throws Throwable {
+        if (to != null) {
+            String name = to.equals("begin") ? "seekToBegin" : "seekToEnd";
+            call(name, new Class<?>[] {release.type("common.message.MessageQueue")}, queue(broker, queue));
+            return DONE;
+        }
         call("seek", new Class<?>[] {release.type("common.message.MessageQueue"), long.class}, queue(broker, queue), offset);
         return DONE;
     }

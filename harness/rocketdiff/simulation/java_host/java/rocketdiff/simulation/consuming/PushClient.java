@@ -136,8 +136,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
-    public String seek(String broker, int queue, long offset) throws Throwable {
-        return started().seek(broker, queue, offset);
+    public String seek(String broker, int queue, long offset, String to) throws Throwable {
+        return started().seek(broker, queue, offset, to);
     }
 
     @Override

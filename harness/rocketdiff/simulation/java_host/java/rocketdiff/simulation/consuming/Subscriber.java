@@ -27,7 +27,8 @@ public interface Subscriber extends Member {
     /** Commits what was polled. */
     String commitPolled() throws Throwable;
 
-    String seek(String broker, int queue, long offset) throws Throwable;
+    /** Goes on at an offset of a queue; to: begin or end instead, else null. */
+    String seek(String broker, int queue, long offset, String to) throws Throwable;
 
     /** Works on these queues from now on: broker and id of each in turn. */
     String assign(List<Object> queues) throws Throwable;

@@ -118,9 +118,10 @@ final class ConsumingSteps {
         String broker = fields.text("broker");
         int queue = Math.toIntExact(fields.number("queue"));
         if (kind.equals("seek")) {
-            long offset = fields.number("offset");
+            String to = (String) fields.any("to");
+            long offset = to == null ? fields.number("offset") : 0;
             return (run, place) -> answer(
-                run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).seek(broker, queue, offset));
+                run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).seek(broker, queue, offset, to));
         }
         boolean pauses = kind.equals("pause_queue");
         return (run, place) -> answer(
