@@ -280,7 +280,7 @@ def without_id(group: Group) -> None:
         pytest.param(without_id, {}, 4, id="rounds of an unknown id, and the owners"),
     ],
 )
-def test_what_is_open_is_counted(change: Change, story: dict[str, Any], undecided: int) -> None:
+def test_open_rounds_are_counted(change: Change, story: dict[str, Any], undecided: int) -> None:
     """Of the rounds, and of the owners of two topics."""
     made = Story(**story)
     change(made.candidate)
@@ -326,7 +326,7 @@ def test_a_round_of_a_member_that_reports_none_is_not_awaited() -> None:
     assert [fact.thread for fact in differences(made) if fact.signature == f"allocation.{LATE}"] == [0]
 
 
-def test_what_a_client_does_not_report_is_open_unless_it_differs() -> None:
+def test_unreported_queues_are_open_unless_they_differ() -> None:
     """A difference that is found anyway counts."""
     made = Story(checks=("allocation",), claims=("allocations",))
     assert evidence(made).standing is Standing.INDECISIVE

@@ -152,7 +152,7 @@ DIED = life(ended="died")
         pytest.param(40_000, [lasts(99, 29_000), life(leave_start_ns=None, ended="running")], {}, 100, 100, id="it gave all up, and runs"),
     ],
 )  # fmt: skip
-def test_what_may_be_committed(
+def test_bounds_of_what_may_be_committed(
     at_ms: float, changes: list[Change], story: dict[str, Any], least: int, most: int
 ) -> None:
     """At an instant; offset n of the queue is finished a second after 200 n + 103 ms."""

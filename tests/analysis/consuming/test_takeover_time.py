@@ -136,7 +136,7 @@ def test_another_life_of_the_owner_does_not_count() -> None:
         ((MemberChange.PAUSE, MemberChange.JOIN), Standing.INDECISIVE, None),
     ],
 )
-def test_a_case_in_which_nobody_comes_or_goes_is_not_asked(
+def test_a_case_without_changes_of_members_is_not_asked(
     events: tuple[MemberChange, ...], standing: Standing, reason: str | None
 ) -> None:
     """As its scenario says; and in the pool it is not counted."""

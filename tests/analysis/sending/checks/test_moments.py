@@ -75,7 +75,7 @@ def test_the_limit_is_twice_what_nine_in_ten_sends_took(calm: list[bool], well: 
     assert found / MS == pytest.approx(limit)
 
 
-def test_what_is_far_longer() -> None:
+def test_times_that_are_far_longer() -> None:
     """Three times the quicker arm's slowest in a hundred, and the least delay; there is none of no sends."""
     assert slowest_in_a_hundred(np.arange(101)) == 99.0
     assert slowest_in_a_hundred(np.empty(0)) == 0.0

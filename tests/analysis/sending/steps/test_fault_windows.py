@@ -137,7 +137,7 @@ def test_windows_that_overlap_or_touch_are_joined(spans: tuple[Span, ...], joine
     assert Windows.of(spans).spans == joined
 
 
-def test_what_windows_hold_and_meet() -> None:
+def test_windows_hold_and_meet_instants() -> None:
     """A window is half-open, for instants and for intervals."""
     windows = Windows.of([(10, 20), (30, None)])
     assert windows.hold_many(np.array([9, 10, 19, 20, 29, 30, 99])).tolist() == [
