@@ -5,9 +5,12 @@ import pytest
 from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.grpc_attempts import judge_calls
+from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 
 SETTINGS = ClientSettings(retry_times_when_send_failed=2)
 TIMEOUT, LOST, REFUSED = "RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"
+
+CALLS, RESULT = DifferenceKind.ATTEMPTS, DifferenceKind.ERROR
 
 
 def _send(*ends: str | None, error: str | None = None, code: int | None = None, route: int = 0) -> Send:
@@ -37,23 +40,71 @@ def test_calls_within_the_rules_have_no_difference(send: Send) -> None:
 
 
 @pytest.mark.parametrize(
-    ("send", "signature"),
+    ("send", "kind", "signature", "attempt", "expected", "observed"),
     [
-        (_send(None, None), "attempts.went-on-after-success"),
-        (_send(TIMEOUT, TIMEOUT, TIMEOUT, TIMEOUT, error="timeout"), "attempts.too-many"),
-        (_send(TIMEOUT, error="timeout"), "attempts.gave-up-early"),
-        (_send(REFUSED, error="broker-code", code=40_006), "attempts.gave-up-early"),
-        (_send(REFUSED, error="broker-code", code=50_001), "attempts.gave-up-early"),  # the proxy's broker is dead
-        (_send(), "attempts.none-for-a-message-said-to-be-sent"),
-        (_send(TIMEOUT, TIMEOUT, TIMEOUT), "error.success-though-every-attempt-failed"),
-        (_send(None, error="timeout"), "error.failure-though-an-attempt-succeeded"),
+        (
+            _send(None, None),
+            CALLS,
+            "attempts.went-on-after-success",
+            1,
+            "no attempt after a success",
+            "attempt 1, though attempt 0 was answered with SEND_OK",
+        ),
+        (
+            _send(TIMEOUT, None, None),
+            CALLS,
+            "attempts.went-on-after-success",
+            2,
+            "no attempt after a success",
+            "attempt 2, though attempt 1 was answered with SEND_OK",
+        ),
+        (
+            _send(TIMEOUT, TIMEOUT, TIMEOUT, TIMEOUT, error="timeout"),
+            CALLS,
+            "attempts.too-many",
+            3,
+            "at most 3 attempts",
+            "4",
+        ),
+        (_send(TIMEOUT, error="timeout"), CALLS, "attempts.gave-up-early", 0, "3 attempts", "1"),
+        (_send(TIMEOUT, TIMEOUT, error="timeout"), CALLS, "attempts.gave-up-early", 1, "3 attempts", "2"),
+        (_send(error="timeout"), CALLS, "attempts.gave-up-early", None, "3 attempts", "0"),
+        (_send(REFUSED, error="broker-code", code=40_006), CALLS, "attempts.gave-up-early", 0, "3 attempts", "1"),
+        # the proxy's broker is dead
+        (_send(REFUSED, error="broker-code", code=50_001), CALLS, "attempts.gave-up-early", 0, "3 attempts", "1"),
+        (
+            _send(),
+            CALLS,
+            "attempts.none-for-a-message-said-to-be-sent",
+            None,
+            "a failed send",
+            "success, after no attempt",
+        ),
+        (
+            _send(TIMEOUT, TIMEOUT, TIMEOUT),
+            RESULT,
+            "error.success-though-every-attempt-failed",
+            None,
+            "a failed send",
+            "success, after 3 attempts, all failed",
+        ),
+        (
+            _send(None, error="timeout"),
+            RESULT,
+            "error.failure-though-an-attempt-succeeded",
+            0,
+            "success",
+            "timeout, though attempt 0 was answered with SEND_OK",
+        ),
     ],
 )
-def test_each_violation_has_its_own_signature(send: Send, signature: str) -> None:
-    """Each violation of the rules has its own signature."""
-    difference = judge_calls(send, SETTINGS).difference
-    assert difference is not None
-    assert difference.signature == signature
+def test_each_violation_has_its_own_signature(
+    send: Send, kind: DifferenceKind, signature: str, attempt: int | None, expected: str, observed: str
+) -> None:
+    """Each violation of the rules has its own signature, belongs to one check, and names the attempt."""
+    judged = judge_calls(send, SETTINGS)
+    assert judged.difference == RuleDifference(kind, signature, attempt, expected, observed)
+    assert (judged.send, judged.thread, judged.decisions, judged.states, judged.undecided) == (0, 0, (), 1, None)
 
 
 def test_a_send_while_its_proxy_refused_connections_is_open() -> None:
