@@ -199,7 +199,7 @@ def test_a_call_that_fails_is_described() -> None:
         pytest.param([without(*range(40, 45))], [81, 83, 85, 87, 89], id="nobody went there"),
     ],
 )  # fmt: skip
-def test_what_lies_below_a_sought_offset_need_not_be_delivered(changes: list[Change], missing: list[int]) -> None:
+def test_messages_below_a_sought_offset_need_not_be_delivered(changes: list[Change], missing: list[int]) -> None:
     """Of the highest of them."""
     facts = differences_of("delivered", *changes)
     assert [fact.send for fact in facts if fact.signature in {"delivered.never", "delivered.not-yet"}] == missing
