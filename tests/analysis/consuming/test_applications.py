@@ -58,6 +58,18 @@ def later(offsets: Iterable[int], at_ms: float) -> Change:
     return change
 
 
+def later_of_the_other(offsets: Iterable[int], at_ms: float) -> Change:
+    """These offsets of the other broker's queue are delivered from another time on."""
+    known = tuple(offsets)
+
+    def change(group: Group) -> None:
+        for number, offset in enumerate(known):
+            group.drop(2 * offset)
+            group.deliver(2 * offset, at_ms + 2 * number, **shown_of(2 * offset))
+
+    return change
+
+
 def committed(at_ms: float, value: int) -> Change:
     return lambda group: group.offset("commit", at_ms, BROKER, value)
 
@@ -68,6 +80,7 @@ def remembered(at_ms: float, value: int) -> Change:
 
 BACK = (applied("seek", offset=FIRST), again(range(FIRST, LAST + 1)))
 ELSEWHERE, FAILS, PAUSED = "redelivery.not-where-sought", "delivered.call-fails", "delivered.while-paused"
+WAITS = "consumption.waits-longer"
 AGAIN, GAP, NEVER = "redelivery.without-cause", "redelivery.gap", "delivered.never"
 EARLY = "offsets.unfinished-committed"
 """What a member commits that has not come back to a message since its application went there, too."""
@@ -155,3 +168,21 @@ HELD_BACK = tuple(range(40, 65))
 def test_a_paused_queue_brings_nothing_until_it_is_resumed(changes: Iterable[Change], expected: set[str]) -> None:
     """But what was pulled before; each message of it comes once."""
     assert judged(*PAUSES, *changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_found"),
+    [
+        pytest.param([*BACK[:1], again(range(FIRST, LAST + 1), CALL_MS + 2_400)], False, id="back, a bit later"),
+        pytest.param([*BACK[:1], again(range(FIRST, LAST + 1), CALL_MS + 2_700)], True, id="back seconds later"),
+        pytest.param([*PAUSES, later(HELD_BACK, RESUMED_MS + 2_400)], False, id="resumed, a bit later"),
+        pytest.param([*PAUSES, later(HELD_BACK, RESUMED_MS + 2_700)], True, id="resumed seconds later"),
+        pytest.param([*PAUSES, later(HELD_BACK, RESUMED_MS), later_of_the_other(range(43, 60), RESUMED_MS)], True, id="both paused for one"),
+        pytest.param([later_of_the_other(range(43, 60), RESUMED_MS)], False, id="a wait without a call, once"),
+    ],
+)  # fmt: skip
+def test_a_queue_that_can_be_pulled_from_waits_no_longer_than_the_baseline_s(
+    changes: Iterable[Change], is_found: bool
+) -> None:
+    """A second, in which a paused queue is looked at, and what a busy machine adds."""
+    assert (WAITS in judged(*changes)) is is_found

@@ -527,6 +527,12 @@ KEPT_QUEUE_WAITS = Signature(
     "consumption",
     "messages of a queue that a member of {subject} keeps wait for seconds, though nothing is wrong",
 )
+WAITS_LONGER = Signature(
+    "consumption.waits-longer",
+    "consumption",
+    "messages wait seconds longer for {subject} than for {baseline} where an application pauses, resumes and seeks",
+    by_comparison=True,
+)
 LEAVES_LATER = Signature(
     "consumption.leaves-later",
     "consumption",

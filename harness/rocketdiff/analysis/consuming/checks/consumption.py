@@ -5,7 +5,8 @@ Seconds of the case count, not messages: a stall makes all messages of its secon
 time from a message's storing to its delivery, in the queue where it is longest, is slow if it is three times the other group's and
 SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains
 does not count (``lateness``). A message of a queue that its member keeps waits for no change of members, and a leave in calm for no
-answer but one: far longer is a difference by itself. Eleven slow seconds accuse at the least.
+answer but one: far longer is a difference by itself. Eleven slow seconds accuse at the least. Where applications pause, resume and seek,
+the longest wait of a queue that could be pulled from is compared.
 """
 
 from collections import defaultdict
@@ -37,6 +38,7 @@ from rocketdiff.core.tables.signatures import (
     RESUMES_LATER,
     RESUMES_SOONER,
     TOO_MANY_CALLS,
+    WAITS_LONGER,
 )
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
 from rocketdiff.oracle.consumer.reach import over_ns
@@ -54,6 +56,9 @@ By how much more, and in which part of the seconds at least. A cold JVM on a bus
 
 LONGER_NS = 4 * NS_PER_S
 """One request of a leave may get no answer: 3 s to unregister, 1 s to unlock. A leave in calm was seen to take 3.1 s, others 0.1 s."""
+
+PAUSED_PULL_NS = NS_PER_S
+"""A lite pull consumer looks once a second whether a paused queue is resumed (PULL_TIME_DELAY_MILLS_WHEN_PAUSE). Faithful groups differed by 1.0 s at most."""
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
@@ -79,6 +84,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     memberships = {arm: Membership(story, group) for arm, group in story.groups.items()}
     _observe_long_leaves(story, facts, memberships)
     _observe_stops(story, facts, memberships)
+    _observe_waits(story, facts, memberships[Arm.CANDIDATE].busy_ns)
     _observe_lateness(story, facts, memberships)
     _observe_returns(story, facts, memberships)
 
@@ -200,6 +206,48 @@ def _observe_stops(story: CaseStory, facts: GroupFacts, memberships: Mapping[Arm
                         at_ns=due_ns,
                     )
                     break
+
+
+def _observe_waits(story: CaseStory, facts: GroupFacts, busy_ns: int) -> None:
+    """Note the queue whose messages wait longest beside those of the baseline's, where applications call."""
+    group = story.groups[Arm.CANDIDATE]
+    if not any(life.applied for life in group.lives):
+        return
+    starvation = Starvation(story, group)
+    own, other = _longest_waits(story, group), _longest_waits(story, story.groups[Arm.BASELINE])
+    longer = {
+        queue: (waited_ns, each)
+        for queue, (waited_ns, each) in own.items()
+        if queue in other
+        and waited_ns - starvation.explains_ns(each.start_ns - waited_ns, each.start_ns)
+        > other[queue][0] + PAUSED_PULL_NS + busy_ns
+    }
+    if longer:
+        waited_ns, each = max(longer.values(), key=lambda found: found[0])
+        facts.differ_at(
+            WAITS_LONGER,
+            group,
+            each,
+            f"messages of {each.queue} after {other[each.queue][0] / NS_PER_S:.1f} s, the other group's longest",
+            f"message {each.send} after {waited_ns / NS_PER_S:.1f} s, while it could be pulled and all before it were finished",
+            at_ns=each.start_ns - waited_ns,
+        )
+
+
+def _longest_waits(story: CaseStory, group: GroupStory) -> Mapping[QueueOf, tuple[int, Delivery]]:
+    """Return the longest wait (ns) of a message in each queue, from when nothing stood in its way, and the message."""
+    found: dict[QueueOf, tuple[int, Delivery]] = {}
+    pauses = [pause for life in group.lives for pause in life.queue_pauses if pause.until_ns is not None]
+    for tenure in group.tenures:
+        if tenure.queue.kind is not TopicKind.FED:
+            continue
+        for each, due_ns in awaited(story, group, tenure):
+            from_ns = max(due_ns, tenure.from_ns) if tenure.is_sought else due_ns
+            resumed = (pause.until_ns or 0 for pause in pauses if pause.queue == tenure.queue)
+            from_ns = max((at_ns for at_ns in resumed if from_ns < at_ns <= each.start_ns), default=from_ns)
+            if each.start_ns - from_ns > found.get(tenure.queue, (-1, each))[0]:
+                found[tenure.queue] = each.start_ns - from_ns, each
+    return found
 
 
 def _leave(story: CaseStory, life: Life) -> tuple[int, int] | None:
