@@ -186,7 +186,7 @@ def also(at_ms: float) -> Change:
         pytest.param([own_to(5_000, 5_000, **stops(5_300, 5_301)), LONG, next_(5_300)], {}, [], id="it is paused as the next begins"),
         pytest.param([own_to(5_000, 5_000, **stops(5_301, 5_302)), LONG, next_(5_300)], {}, [(OWNERS, 1)], id="it is paused later"),
         pytest.param([own_to(9_000, 5_000, **killed(5_000)), FIRST, next_(5_000)], {}, [(LOCK, 1)], id="as it is killed"),
-        pytest.param([own_to(9_000, 4_000, **killed(5_000)), FIRST, next_(4_999.9)], {}, [], id="before it is killed"),
+        pytest.param([own_to(9_000, 4_000, **killed(5_000)), FIRST, next_(4_999.999_999)], {}, [], id="before it is killed"),
         pytest.param([own_to(90_000, 39_000, **killed(5_000)), FIRST, next_(39_999.9)], {}, [(LOCK, 1)], id="before the lock runs out"),
         pytest.param([own_to(90_000, 39_000, **killed(5_000)), FIRST, next_(40_000)], {}, [], id="when the lock may have run out"),
         pytest.param([own_to(4_999, 5_000, **killed(5_000)), FIRST, next_(5_001)], {}, [], id="it had given the queue up"),

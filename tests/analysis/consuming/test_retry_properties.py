@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.sends.message import properties_text
 from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, differences_of, ns
 
@@ -68,6 +70,7 @@ COUNTED: dict[str, Any] = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
         pytest.param([copies(RETRY_TOPIC=None)], {}, ["RETRY_TOPIC"], id="without its topic"),
         pytest.param([copies(RETRY_TOPIC="other")], {}, ["RETRY_TOPIC"], id="another topic"),
         pytest.param([copies(ORIGIN_MESSAGE_ID=None)], {}, ["ORIGIN_MESSAGE_ID"], id="without its first id"),
+        pytest.param([copies(ORIGIN_MESSAGE_ID="other")], {}, ["ORIGIN_MESSAGE_ID"], id="another first id"),
         pytest.param([copies(UNIQ_KEY="78")], {}, ["UNIQ_KEY"], id="another key"),
         pytest.param([copies(WITH_CONTENT, colour=None)], {}, ["colour"], id="without what its sender gave it"),
         pytest.param([copies(UNIQ_KEY=None, DELAY="2")], {}, ["DELAY"], id="the first of two by name"),
@@ -185,3 +188,15 @@ def test_a_copy_of_another_message_is_not_compared_with_what_is_shown() -> None:
         shows(X="1", row={"send": WITH_CONTENT})(group)
 
     assert "X" not in found(change)
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [("other", []), (None, ["retries.property/ORIGIN_MESSAGE_ID"])],
+)
+def test_since_5_4_0_a_clients_own_copy_keeps_the_first_id(origin: str | None, expected: list[str]) -> None:
+    """Whichever it is."""
+    story = Story()
+    copies(row=CLIENTS_OWN, ORIGIN_MESSAGE_ID=origin)(story.candidate)
+    facts = (each.fact for each in judge_case(replace(story.trace(), rules_given="5.4.0"), wanted={"retries"}))
+    assert [fact.signature for fact in facts if isinstance(fact, DifferenceFact)] == expected

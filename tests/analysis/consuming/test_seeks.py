@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.consuming.membership import applied_spans
+from rocketdiff.analysis.consuming.membership import Membership, applied_spans
 from rocketdiff.analysis.consuming.story import GroupStory, QueueOf, story_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
@@ -144,7 +144,13 @@ def test_a_queue_is_paused(changes: list[Change], expected: list[tuple[float, fl
 
 def test_applications_disturb() -> None:
     """Each call for five seconds after it, and a pause for five after its end, or for ever."""
-    spans = applied_spans(group_of(PAUSE, RESUME, applied("pause", 20_000)))
+    made = Story()
+    for change in (PAUSE, RESUME, applied("pause", 20_000)):
+        change(made.candidate)
+    case = story_of(made.trace())
+    spans = list(applied_spans(case.groups[Arm.CANDIDATE]))
+    moving = list(Membership(case, case.groups[Arm.CANDIDATE]).moving(ns(99_000)))
+    assert moving == spans
     found = [(in_ms(since_ns), None if until_ns == float("inf") else in_ms(until_ns)) for since_ns, until_ns in spans]
     calls: list[tuple[float, float | None]] = [(8_000, 13_005), (13_000, 18_005), (20_000, 25_005)]
     assert found == [*calls, (8_005, 18_000), (20_005, None)]

@@ -15,7 +15,6 @@ from rocketdiff.analysis.consuming.failures import RETRY, WAITING, most_reconsum
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, ReturnedCopy
-from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.sends.message import DELAY
 from rocketdiff.core.tables.signatures import RETRY_OTHER_TIMES, RETRY_PROPERTY
 
@@ -96,7 +95,7 @@ def _observe_shown(facts: GroupFacts, group: GroupStory, rows: Mapping[tuple[Que
     """Compare what a listener sees of a copy with the copy itself."""
     for each in group.deliveries:
         copy = rows.get((each.queue, each.queue_offset))
-        if each.queue.kind is not TopicKind.RETRY or copy is None or copy.send != each.send:
+        if copy is None or copy.send != each.send:
             continue
         if each.times != copy.times:
             is_local = each.times > copy.times and _failed_before(group, each.queue, each.queue_offset, each.start_ns)
