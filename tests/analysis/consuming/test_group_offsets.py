@@ -11,6 +11,7 @@ from rocketdiff.analysis.consuming.story import QueueOf, story_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
+from rocketdiff.traces.schema import TableName
 from tests.analysis.consuming.group_story import Group, Story, fault_row, ns
 
 A, B = "broker-a", "broker-b"
@@ -27,14 +28,16 @@ def succeeds(group: Group) -> None:
 
 
 def known(*changes: Change, queue: QueueOf = QUEUE, entry: dict[str, Any] | None = None, **story: Any) -> Any:
-    """entry: changed columns of the group's entry, and whether the clocks were compared."""
+    """entry: changed columns of the group's entry, and whether the clocks were compared, and the topic read back."""
     made = Story(**story)
     for change in (succeeds, *changes):
         change(made.candidate)
     trace, changed = made.trace(), dict(entry or {})
     clock = trace.entry.clock if changed.pop("is_timed", True) else None
+    is_held = changed.pop("is_held", True)
+    tables = {key: table for key, table in trace.tables.items() if is_held or key[0] is not TableName.HELD}
     groups = {arm: replace(group, **changed) for arm, group in trace.entry.groups.items()}
-    case = story_of(replace(trace, entry=replace(trace.entry, groups=groups, clock=clock)))
+    case = story_of(replace(trace, entry=replace(trace.entry, groups=groups, clock=clock), tables=tables))
     return queue_offsets(case, case.groups[Arm.CANDIDATE], queue)
 
 
@@ -44,6 +47,10 @@ def life(**row: Any) -> Change:
 
 def lasts(offset: int, until_ms: float, **row: Any) -> Change:
     return lambda group: group.calls_of(2 * offset + 1)[0].update({"end_ns": ns(until_ms)} | row)
+
+
+def does_not_end(offset: int) -> Change:
+    return lambda group: group.calls_of(2 * offset + 1)[0].update(end_ns=None, result=None)
 
 
 def fails(offset: int) -> Change:
@@ -108,6 +115,9 @@ DIED = life(ended="died")
         pytest.param(15_999.9, [], {}, 0, 80, id="before it"),
         pytest.param(17_500, [life(join_start_ns=None)], {}, 37, 87, id="since its first queue"),
         pytest.param(17_499.9, [life(join_start_ns=None)], {}, 0, 87, id="before that one"),
+        pytest.param(17_500, [lambda group: group.members.clear()], {}, 37, 87, id="its life is not known"),
+        pytest.param(17_499.9, [lambda group: group.members.clear()], {}, 0, 87, id="before its first queue had been there for so long"),
+        pytest.param(40_000, [lasts(99, 29_000), lambda group: group.members.clear()], {}, 100, 100, id="it gave all up"),
         pytest.param(20_000, [], {"settings": {"persist_consumer_offset_interval_ms": 1_000}}, 70, 100, id="a shorter interval"),
         pytest.param(20_000, [], paused(15_000, A), 35, 100, id="three seconds more beside a fault of another"),
         pytest.param(20_000, [], {"faults": [fault_row(A, 15_000, 9, episode=n) for n in (0, 1)]}, 35, 100, id="two faults of one server"),
@@ -131,6 +141,8 @@ DIED = life(ended="died")
         pytest.param(10_999.9, [killed(12_000)], {}, 0, 55, id="before that it reports"),
         pytest.param(11_000, [killed(12_000), gives_up(9_000)], {}, 35, 45, id="killed after it gave the queue up"),
         pytest.param(11_000, [killed(12_000)], {"entry": {"is_timed": False}}, 0, 100, id="it is not known when messages were stored"),
+        pytest.param(11_000, [killed(12_000)], {"entry": {"is_held": False}}, 0, 55, id="nor what was stored"),
+        pytest.param(20_000, [pauses(4_000, 5_000), does_not_end(99)], {}, 50, 99, id="a call that does not end after a pause"),
         pytest.param(20_000, [pauses(8_000, 9_000)], {}, 0, 100, id="its process was paused"),
         pytest.param(20_000, [pauses(4_000, 5_000)], {}, 50, 100, id="long before"),
         pytest.param(20_000, [pauses(-20_000, 5_990)], {}, 0, 100, id="for so long that calls may not be noted"),

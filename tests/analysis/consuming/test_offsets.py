@@ -256,12 +256,18 @@ def ends(value: int | None, last_ms: float = 19_803, **life: Any) -> Change:
     return change
 
 
+def asked_at_the_end(group: Group) -> None:
+    ends(99)(group)
+    group.committed = [row for row in group.committed if row["broker"] == B or row["answered_ns"] > ns(LEAVE_MS)]
+
+
 @pytest.mark.parametrize(
     ("change", "story", "expected"),
     [
         pytest.param(ends(100), {}, [], id="everything"),
         pytest.param(ends(99), {}, ["99"], id="all but one"),
         pytest.param(ends(None), {}, ["0"], id="nothing"),
+        pytest.param(asked_at_the_end, {}, ["99"], id="all but one, by the only answer"),
         pytest.param(ends(99, LEAVE_MS - 2_000), {}, ["99"], id="a call two seconds before the leave"),
         pytest.param(ends(99, LEAVE_MS - 1_999), {}, [], id="a call just before the leave"),
         pytest.param(ends(98, LEAVE_MS - 1_999), {}, ["98"], id="those before it"),
