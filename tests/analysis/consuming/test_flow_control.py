@@ -67,6 +67,8 @@ def test_a_member_pulls_with_unfinished_messages(
     found = differences(story)
     assert [fact.signature for fact in found] == expected
     assert all((fact.send, fact.at_ns) == (2 * held[-1], ns(9_950)) for fact in found)
+    words = f"one with {len(held)}" if "pull_threshold_for_queue" in settings else f"one with {held[0]} and {held[-1]}"
+    assert all(fact.observed == words for fact in found)
 
 
 @pytest.mark.parametrize(("at_ms", "expected"), [(2_202, []), (2_203, [EXCEEDED]), (15_000, [])])
