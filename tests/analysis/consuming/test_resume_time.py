@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.facts import OutageValue
+from rocketdiff.analysis.facts import DifferenceFact, OutageValue
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.schema import TableName
-from tests.analysis.consuming.group_story import Row, Story, fault_row, ns
+from tests.analysis.consuming.group_story import Group, Row, Story, fault_row, ns, shown_of
 
 
 def values_ms(story: Story) -> list[float]:
@@ -164,3 +164,34 @@ def found(story: Story) -> list[tuple[Any, ...]]:
 def test_the_work_on_a_brokers_queues_goes_on(story: Story, expected: list[tuple[Any, ...]]) -> None:
     """From the heal to the first delivery, and how many there are; what is in time has the value of the limit."""
     assert found(story) == expected
+
+
+def resumes(story: Story, at_ms: float | None, arm: str = "candidate") -> Story:
+    """A group gets nothing of broker-b from its resume on, until an instant; None for never."""
+    group: Group = getattr(story, arm)
+    late = [row["send"] for row in story.held if row["send"] % 2 and row["send"] * 100 > 7_400]
+    for number, send in enumerate(late):
+        group.drop(send)
+        if at_ms is not None:
+            group.deliver(send, max(at_ms + 2 * number, send * 100 + 5), **shown_of(send))
+    return story
+
+
+@pytest.mark.parametrize(
+    ("story", "is_found"),
+    [
+        pytest.param(resumes(paused(), 13_200), False, id="as late as rules and machine allow"),
+        pytest.param(resumes(paused(), 13_201), True, id="later"),
+        pytest.param(resumes(paused(stall_ms=600), 13_900), False, id="on a machine that stalls"),
+        pytest.param(resumes(paused(stall_ms=600), 13_901), True, id="later than it stalls"),
+        pytest.param(resumes(paused(), None), True, id="never"),
+        pytest.param(resumes(paused(), 14_000, "baseline"), False, id="the baseline later"),
+        pytest.param(resumes(resumes(paused(), 14_000, "baseline"), 14_000), False, id="both later"),
+        pytest.param(resumes(killed(), 14_000), False, id="after a restart"),
+    ],
+)
+def test_a_resumption_seconds_after_the_longest_by_the_rules_is_a_difference(story: Story, is_found: bool) -> None:
+    """By itself, with the baseline's in time, however few pauses there are."""
+    facts = (each.fact for each in judge_case(story.trace(), wanted={"consumption"}))
+    found = {fact.signature for fact in facts if isinstance(fact, DifferenceFact)}
+    assert ("consumption.resumes-later" in found) is is_found

@@ -596,7 +596,7 @@ LATER_IN_CALM = Signature(
 RESUMES_LATER = Signature(
     "consumption.resumes-later",
     "consumption",
-    "after restarts of a broker, {subject} gets its messages later than {baseline}",
+    "after restarts or pauses of a broker, {subject} gets its messages later than {baseline}",
     by_comparison=True,
 )
 RESUMES_SOONER = Signature(

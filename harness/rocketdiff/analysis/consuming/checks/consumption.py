@@ -6,7 +6,8 @@ time from a message's storing to its delivery, in the queue where it is longest,
 SLOWER_MS more, or in nearly all seconds A_BIT_MS: a queue that starves is late for its own messages only. What a starved process explains
 does not count (``lateness``). A message of a queue that its member keeps waits for no change of members, and a leave in calm for no
 answer but one: far longer is a difference by itself. Eleven slow seconds accuse at the least. Where applications pause, resume and seek,
-the longest wait of a queue that could be pulled from is compared.
+the longest wait of a queue that could be pulled from is compared. After a pause of a broker, `resume-time` compares by statistics: what is
+MARGIN_NS over the longest that the rules allow is a difference by itself, if the other group keeps to them.
 """
 
 from collections import defaultdict
@@ -19,6 +20,7 @@ from statistics import median
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.checks.group_check import JUDGED, GroupCheck, evidence_of
+from rocketdiff.analysis.consuming.checks.resume_time import equal_ns
 from rocketdiff.analysis.consuming.group_facts import CALM, PAUSED, GroupFacts, phase_of
 from rocketdiff.analysis.consuming.lateness import Later, LateSeconds, Starvation, later_group
 from rocketdiff.analysis.consuming.membership import Membership
@@ -28,6 +30,7 @@ from rocketdiff.analysis.consuming.story import CaseStory, Delivery, GroupStory,
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
+from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import (
     BATCH_TOO_LARGE,
     KEPT_QUEUE_WAITS,
@@ -87,6 +90,7 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     _observe_waits(story, facts, memberships[Arm.CANDIDATE].busy_ns)
     _observe_lateness(story, facts, memberships)
     _observe_returns(story, facts, memberships)
+    _observe_resumptions(story, facts)
 
 
 def _observe_batches(facts: GroupFacts, group: GroupStory) -> None:
@@ -350,6 +354,26 @@ def _observe_returns(story: CaseStory, facts: GroupFacts, memberships: Mapping[A
             expected=f"the first message within {within_s:.1f} s of a broker's restart after {other_soon} of {len(other)} restarts, as in the other group",
             observed=f"after {soon} of {len(own)}; here {_when(shown)}",
         )
+
+
+def _observe_resumptions(story: CaseStory, facts: GroupFacts) -> None:
+    """Note the first pause of a broker after which the baseline goes on as the rules say, and the candidate seconds later."""
+    group, other = story.groups[Arm.CANDIDATE], story.groups[Arm.BASELINE]
+    for fault in story.trace.faults:
+        if fault.kind is not FaultKind.PAUSE or fault.heal_ns is None:
+            continue
+        latest_ns = fault.heal_ns + equal_ns(story, fault, fault.heal_ns) + MARGIN_NS
+        begun_ns, other_ns = (min(each.starts_after(fault), default=None) for each in (group, other))
+        until_ns = group.watched_until_ns if begun_ns is None else begun_ns
+        if other_ns is not None and other_ns <= latest_ns < until_ns:
+            facts.differ(
+                RESUMES_LATER,
+                group,
+                at_ns=until_ns,
+                expected=f"a message of {fault.node} {(other_ns - fault.heal_ns) / NS_PER_S:.1f} s after its pause, as in the other group",
+                observed=f"{'none' if begun_ns is None else 'the first'} after {(until_ns - fault.heal_ns) / NS_PER_S:.1f} s",
+            )
+            return
 
 
 def _when(each: Return) -> str:

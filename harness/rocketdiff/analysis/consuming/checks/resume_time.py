@@ -42,16 +42,16 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     for fault in story.trace.faults:
         if fault.node not in brokers or fault.heal_ns is None:
             continue
-        equal_ns = _equal_ns(story, fault, fault.heal_ns)
+        least_ns = equal_ns(story, fault, fault.heal_ns)
         for group in story.groups.values():
             begun = group.starts_after(fault)
             until_ns = min(begun, default=group.watched_until_ns)
-            took_ns = max(until_ns - fault.heal_ns, equal_ns)
+            took_ns = max(until_ns - fault.heal_ns, least_ns)
             ended = Ending.FAILOVER if begun else Ending.OPEN
             facts.note(OutageValue(NAME, FIRST.sample, str(group.arm), fault.episode, took_ns, len(begun), ended))
 
 
-def _equal_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> int:
+def equal_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> int:
     """Return until how long after the heal the work on a broker's queues goes on in time, for both groups alike."""
     allowed_ns = max(Waiting(story, group).after(fault) for group in story.groups.values())
     if allowed_ns <= HOLD_NS:
