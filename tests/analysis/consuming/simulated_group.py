@@ -570,8 +570,8 @@ class SimulatedGroup:
         """An answer comes late, or never, or ends the connection."""
         again = partial(self.pull, member, work)
         if fault.kind is FaultKind.WIRE_DELAY:
-            work.is_late = True
-            self.after(fault.hit.delay_ms, again)
+            work.is_late = count > 0
+            self.after(fault.hit.delay_ms, again if count else partial(self.answer_late, member, work))
         elif fault.kind is FaultKind.WIRE_SWALLOW:
             work.pending = None
             self.at(work.asked_ms + self.gives_up_ms() + FAILED_MS, again)
@@ -580,6 +580,12 @@ class SimulatedGroup:
             work.pending = None
             self.drop(work.of[1], member)
             self.after(FAILED_MS + self.wait_ms(), again)
+
+    def answer_late(self, member: Member, work: Working) -> None:
+        """That there is no message."""
+        if not work.is_dropped and not member.is_dead:
+            self.answer(work, 0)
+            self.pull(member, work)
 
     def beat(self, broker: str, member: Member) -> None:
         """A heartbeat without an answer runs out, at which the client closes the connection; the next one sends another."""
