@@ -66,13 +66,12 @@ def _on_spark(
     runs: Sequence[RunDirectory], master: str | None, java_home: Path | None, spark: "SparkSession | None"
 ) -> Summaries:
     # Importing Spark takes half a second. An analysis without Spark saves it.
-    from rocketdiff.analysis.spark.distributed import start_workers, summaries_on_spark  # noqa: PLC0415
+    from rocketdiff.analysis.spark.distributed import summaries_on_spark  # noqa: PLC0415
     from rocketdiff.analysis.spark.session import session  # noqa: PLC0415
 
     if spark is not None:
         return summaries_on_spark(spark, runs)
     with session(master, java_home=java_home) as own:
-        start_workers(own)
         return summaries_on_spark(own, runs)
 
 

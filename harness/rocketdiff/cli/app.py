@@ -117,15 +117,12 @@ def analyze(
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
     from rocketdiff.releases.jdk import find_java
     from rocketdiff.run.selection import require_usable
-    from rocketdiff.traces.run_directory import RunDirectory
 
     policy = policy_of(inconclusive, strict=strict)
     require_usable(out or Path(), master)
     detail = detail_of(quiet=quiet, verbose=verbose)
     known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
-    for path in runs:
-        RunDirectory.open(path)
-    # Before the last import, which takes half a second in which the JVM starts.
+    # After the runs were opened, and before the last import, which takes half a second in which the JVM starts.
     prepare(master, find_java().home, is_soon=True)
     from rocketdiff.judging.judge_runs import judge_runs
 

@@ -17,13 +17,19 @@ def prepare(master: str | None, java_home: Path, *, is_soon: bool) -> None:
     """
     Start the JVM of the next ``analyze`` without waiting; nothing without Spark. Raises as ``analyze``.
 
-    is_soon: ``analyze`` follows at once, so Spark is not warmed up.
+    is_soon: ``analyze`` follows at once, so only Python workers are started, and Spark is not warmed up.
     """
     if master == WITHOUT_SPARK:
         return
     from rocketdiff.analysis.spark import session  # noqa: PLC0415 - importing Spark takes half a second
 
-    session.prepare(master, java_home=java_home, then=None if is_soon else _warm_up)
+    session.prepare(master, java_home=java_home, then=_start_workers if is_soon else _warm_up)
+
+
+def _start_workers(spark: "SparkSession") -> None:
+    from rocketdiff.analysis.spark.distributed import start_workers  # noqa: PLC0415 - it imports all that judges
+
+    start_workers(spark)
 
 
 def _warm_up(spark: "SparkSession") -> None:

@@ -45,12 +45,16 @@ def start_workers(spark: SparkSession) -> None:
 def _start_workers(spark: SparkSession) -> None:
     with contextlib.suppress(Exception):  # the query meets the same error and reports it
         # A query like the other: for another kind of job Spark would start another daemon.
-        _facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS).toArrow()
+        _without_cases(spark).toArrow()
 
 
 def warm_up(spark: SparkSession) -> None:
     """Run the same query without cases, one task per core: Python workers import all modules, and the JVM loads its classes."""
-    _summaries(_facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS))
+    _summaries(_without_cases(spark))
+
+
+def _without_cases(spark: SparkSession) -> DataFrame:
+    return _facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS)
 
 
 def _summaries(facts: DataFrame) -> Summaries:
