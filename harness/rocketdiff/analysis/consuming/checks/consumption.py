@@ -241,13 +241,18 @@ def _observe_waits(story: CaseStory, facts: GroupFacts, busy_ns: int) -> None:
 def _longest_waits(story: CaseStory, group: GroupStory) -> Mapping[QueueOf, tuple[int, Delivery]]:
     """Return the longest wait (ns) of a message in each queue, from when nothing stood in its way, and the message."""
     found: dict[QueueOf, tuple[int, Delivery]] = {}
-    pauses = [pause for life in group.lives for pause in life.queue_pauses if pause.until_ns is not None]
+    resumptions = [
+        (pause.queue, at_ns)
+        for life in group.lives
+        for pause in life.queue_pauses
+        if (at_ns := pause.until_ns) is not None
+    ]
     for tenure in group.tenures:
         if tenure.queue.kind is not TopicKind.FED:
             continue
         for each, due_ns in awaited(story, group, tenure):
             from_ns = max(due_ns, tenure.from_ns) if tenure.is_sought else due_ns
-            resumed = (pause.until_ns or 0 for pause in pauses if pause.queue == tenure.queue)
+            resumed = (at_ns for queue, at_ns in resumptions if queue == tenure.queue)
             from_ns = max((at_ns for at_ns in resumed if from_ns < at_ns <= each.start_ns), default=from_ns)
             if each.start_ns - from_ns > found.get(tenure.queue, (-1, each))[0]:
                 found[tenure.queue] = each.start_ns - from_ns, each

@@ -98,7 +98,7 @@ def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> No
                     observed=call.error,
                 )
         for pause in life.queue_pauses:
-            late = next((each for each in _while_paused(story, group, pause, spread_ns)), None)
+            late = next(_while_paused(story, group, pause, spread_ns), None)
             if late is not None:
                 facts.differ_at(
                     WHILE_PAUSED,
