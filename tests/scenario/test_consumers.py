@@ -8,7 +8,7 @@ from rocketdiff.core.consuming.plan import GroupPlan, ListenerKind, ListenerOutc
 from rocketdiff.core.demand import GroupDemand
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.tables.roles import ClientRole
-from rocketdiff.scenario import parse, plan_of
+from rocketdiff.scenario import Scenario, parse, plan_of
 
 TEXT = """\
 format: 1
@@ -293,6 +293,18 @@ def test_a_group_that_polls_has_settings_of_its_own(stated: str, instead: str, e
 ASSIGN = "members: 2\n  assign: [[a/0, b/0], [a/1, b/1]]"
 
 
+def parsed(text: str, changes: dict[str, str], expected: str | None) -> Scenario | None:
+    """The scenario of a changed text; None if it is refused, as expected."""
+    for stated, instead in changes.items():
+        assert stated in text
+        text = text.replace(stated, instead)
+    if expected is None:
+        return parse(text, "text")
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        parse(text, "text")
+    return None
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -309,14 +321,9 @@ ASSIGN = "members: 2\n  assign: [[a/0, b/0], [a/1, b/1]]"
 def test_an_application_assigns_each_queue_to_one_member(changes: dict[str, str], expected: str | None) -> None:
     """A queue without a member is not consumed, and one of two members would be consumed twice."""
     text = LITE_PULL.replace("members: 2", f"{ASSIGN}\n  work_ms: 5")
-    for stated, instead in changes.items():
-        assert stated in text
-        text = text.replace(stated, instead)
-    if expected is not None:
-        with pytest.raises(UsageError, match=re.escape(expected)):
-            parse(text, "text")
+    scenario = parsed(text, changes, expected)
+    if scenario is None:
         return
-    scenario = parse(text, "text")
     group, (demand,) = scenario.group, scenario.demands()
     assert group is not None
     assert [list(map(str, queues)) for queues in group.assign] == [["a/0", "b/0"], ["a/1", "b/1"]]
@@ -361,14 +368,9 @@ def test_an_application_seeks_and_pauses_its_own_queues(changes: dict[str, str],
     calls = f"members: 1\n  application: [{', '.join(CALLS)}]\n  work_ms: 5"
     text = LITE_PULL.replace("duration_s: 9", "duration_s: 13").replace(FAULTS, "faults: []")
     text = text.replace("members: 2", calls)
-    for stated, instead in changes.items():
-        assert stated in text
-        text = text.replace(stated, instead)
-    if expected is not None:
-        with pytest.raises(UsageError, match=re.escape(expected)):
-            parse(text, "text")
+    scenario = parsed(text, changes, expected)
+    if scenario is None:
         return
-    scenario = parse(text, "text")
     group, (demand,) = scenario.group, scenario.demands()
     assert group is not None
     assert [str(event) for event in group.application] == [
