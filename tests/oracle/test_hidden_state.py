@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from rocketdiff.oracle.interval import Reading, as_ms, bounds, was_read
-from rocketdiff.oracle.producer.states.hidden_state import OVER_MS, HiddenState
+from rocketdiff.oracle.producer.states.hidden_state import OVER_MS, HiddenState, PendingReads, PendingRewrite
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
@@ -73,7 +73,15 @@ def add_list(one: HiddenState) -> None:
     one.infos[2] = UncertainPublishInfo([("a", 0)], {}, DEMON)
 
 
-SHARED = (set_reachable, set_shown, set_list, set_answer, add_list)
+def add_rewrite(one: HiddenState) -> None:
+    one.rewritings[1] = PendingRewrite(1, 0, "b", 1, 10, 20)
+
+
+def add_reading(one: HiddenState) -> None:
+    one.readings[1] = PendingReads(1, 0, ("b", 1), None, 20)
+
+
+SHARED = (set_reachable, set_shown, set_list, set_answer, add_list, add_rewrite, add_reading)
 
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])

@@ -11,7 +11,13 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.producer.replay import replay_for
+from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
+from rocketdiff.oracle.producer.states.hidden_state import HiddenState, PendingReads, PendingRewrite
+from rocketdiff.oracle.producer.states.shared_list import begin_reading, begin_rewriting, catch_up
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 
 TEXT = (
@@ -45,6 +51,51 @@ def found(
 def test_a_hook_reads_before_between_or_after_the_two_writes_of_a_rewrite(release: str, queue: str) -> None:
     """Old, new broker with old queue id, old broker with new queue id (two reads as well), new."""
     assert found(release, queue) == []
+
+
+@pytest.mark.parametrize("queue", ["b0", "a0", "b1", "a1"])
+def test_an_attempt_may_end_while_the_element_is_rewritten(queue: str) -> None:
+    """Thread 0's attempt ends at 55.3 ms, within the window of the rewrite."""
+    assert found("4.9.7", queue, lasts="0.3") == []
+
+
+@pytest.mark.parametrize(
+    ("at_ns", "thread", "hook", "elements"),
+    [
+        (20, 0, None, {"b0", "a0"}),
+        (21, 0, None, {"a1"}),
+        (5, 0, None, {"b0", "a0"}),
+        (5, 1, None, {"a1"}),
+        (20, 0, ("a", 1), {"a1"}),
+        (20, 0, ("b", 0), {"b0", "a0"}),
+        (20, 0, ("b", 1), {"a1"}),
+        (20, 0, ("c", 0), set()),
+    ],
+    ids=["its window", "afterwards", "before it", "its own", "a read after it", "a read before it", "torn", "no such"],
+)
+def test_a_rewrite_is_complete_after_its_window(
+    at_ns: int, thread: int, hook: tuple[str, int] | None, elements: set[str]
+) -> None:
+    """
+    Thread 1 rewrites b0 to a1 between 10 and 20 ns; in which condition a choice that begins at ``at_ns`` may find it.
+
+    hook: what the thread's last attempt read of the element.
+    """
+    explorer = ChoiceExplorer()
+    send = replace(history("t0 0 a0 1")[0], thread=thread)
+    point = DecisionPoint(send, 0, at_ns, 90, None, chooses=True, followed_by=send.attempts[0])
+    left = set()
+    while True:
+        state = HiddenState(dialect_of("4.9.7"), explorer, latency_on=True)
+        state.infos[1] = UncertainPublishInfo([("b", 0)], {}, explorer)
+        if hook is not None:
+            begin_reading(state, thread, PendingReads(1, 0, hook, None, 90))
+        begin_rewriting(state, 1, PendingRewrite(1, 0, "a", 1, 10, 20))
+        if catch_up(state, point, explorer):
+            left.add("".join(map(str, state.infos[1].queues[0])))
+        if not explorer.advance():
+            break
+    assert left == elements
 
 
 @pytest.mark.parametrize("release", REWRITING)
