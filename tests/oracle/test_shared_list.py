@@ -12,6 +12,7 @@ import pytest
 
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.producer import interleave
 from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState, PendingReads, PendingRewrite
@@ -19,6 +20,7 @@ from rocketdiff.oracle.producer.states.shared_list import begin_reading, begin_r
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
+from tests.oracle.judging import signatures
 
 TEXT = (
     "t1 0 a0 1 | t0 10 a0 0.1 refused ! client/10001 | t1 50 b0 5 refused ! client/10001 | t0 {at} {queue} {lasts} |"
@@ -102,6 +104,28 @@ def test_a_rewrite_is_complete_after_its_window(
 def test_a_queue_that_the_element_never_was_is_a_difference(release: str) -> None:
     """No order of reads and writes gives element 3 the id 2; the rest of the trace is explained again."""
     assert found(release, "a2") == [(3, "avoidance.used-avoided-broker/first")]
+
+
+@pytest.mark.parametrize(
+    ("queue", "orders", "expected"),
+    [
+        ("b1", 64, []),
+        ("a1", 64, []),
+        ("b2", 64, ["queue.out-of-turn/first"]),
+        ("a2", 64, ["avoidance.used-avoided-broker/first"]),
+        ("a2", 1, ["undecided"]),
+    ],
+)
+def test_a_rewrite_of_another_element_does_not_explain_a_read(
+    queue: str, orders: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thread 1 rewrites b1 to a1, and thread 2 an element of its own; undecided if only so many orders are followed."""
+    monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", orders)
+    text = (
+        "t1 0 a0 1 | t2 1 a2 1 | t0 10 a0 0.1 refused ! client/10001 | t0 20 b0 1 | t1 50 b0 5 refused ! client/10001"
+        f" | t0 54.9 {queue} 2 | t1 55.25 a1 1 | t2 55.27 a2 1"
+    )
+    assert signatures("4.9.7", text, "a3 b3", on=True, timeout=300, retries=0) == expected
 
 
 @pytest.mark.parametrize("queue", ["a0", "b1", "a1", "a2"])

@@ -99,7 +99,7 @@ class Windows:
     def of(cls, spans: Iterable[Span]) -> Self:
         joined: list[Span] = []
         for begin, end in sorted(spans, key=lambda span: span[0]):
-            last = joined[-1][1] if joined else begin - 1
+            last = joined[-1][1] if joined else None
             if joined and (last is None or begin <= last):
                 joined[-1] = joined[-1][0], None if last is None or end is None else max(last, end)
             else:

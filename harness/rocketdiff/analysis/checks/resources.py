@@ -350,7 +350,7 @@ def _busier(facts: CaseFacts, clients: _Clients) -> Iterator[Divergence]:
 
 
 def _is_busy(samples: Sequence[ResourceSample]) -> bool:
-    return min(_wanted(samples), default=0.0) >= BUSY and _used(samples) >= RAN
+    return min(_wanted(samples)) >= BUSY and _used(samples) >= RAN
 
 
 def _wanted(samples: Sequence[ResourceSample]) -> list[float]:

@@ -81,6 +81,9 @@ def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
     spells = FaultPeriods.of([fault(10, 12), fault(40, None)], SETTINGS)
     assert spells.lasting_ns == 4 * ATTEMPT_NS
     assert spells.at(start_ns, end_ns) == spell
+    sends = np.array([start_ns]), np.array([end_ns])
+    assert spells.at_many(*sends).tolist() == [-1 if spell is None else spell]
+    assert FaultPeriods.of([], SETTINGS).at_many(*sends).tolist() == [-1]
 
 
 def test_the_longer_of_both_kinds_of_retries_counts() -> None:
@@ -127,6 +130,7 @@ def test_faults_that_are_answered_cost_no_connection(kind: FaultKind) -> None:
         (((1, 2), (2, 3)), ((1, 3),)),
         (((1, 9), (2, 3)), ((1, 9),)),
         (((1, 4), (3, 9)), ((1, 9),)),
+        (((1, 2), (4, 6), (5, 9)), ((1, 2), (4, 9))),
         (((1, None), (2, 3)), ((1, None),)),
         (((1, 4), (2, None)), ((1, None),)),
         (((5, 2), (6, 7)), ((5, 5), (6, 7))),

@@ -326,7 +326,7 @@ def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> RuleDifference
     if here:
         name, expected = STOPPED_EARLY.text(place), f"another attempt after {seen}"
     else:
-        most = max((end.attempts for end in ends), default=0)
+        most = max(end.attempts for end in ends)
         name, expected = WENT_ON.text(place), f"the send over after {most} attempt{'' if most == 1 else 's'}"
     detail: dict[str, object] = {"attempts": seen, "error": send.error}
     return RuleDifference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)
