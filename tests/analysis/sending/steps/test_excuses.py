@@ -32,6 +32,7 @@ def held(*ends: End) -> HeldConnections:
         ([("broker-b", 10 * S + 1, None)], False),
         ([("broker-b", 10 * S - 60 * S, None)], True),
         ([("broker-b", 10 * S - 60 * S - 1, None)], False),
+        ([("broker-b", 10 * S - 60 * S - 1, None), ANSWERED], True),
         ([("broker-a", 9 * S, None)], False),
         ([("broker-b", 9 * S, SLOW)], False),
         ([ANSWERED, ("broker-b", 8 * S - 1, REFUSED)], True),
@@ -128,7 +129,7 @@ def test_a_held_connection_leaves_no_time_to_connect() -> None:
 def test_how_late_an_arm_noticed_its_timeouts() -> None:
     """An arm's lateness is that of its latest timeout."""
     ends = ((3_010, SLOW), (3_200, SLOW), (9_000, REFUSED), (8_001, None))
-    table = ended_attempts(*((0, "broker-b", 0, end_ms * MS, error) for end_ms, error in ends))
+    table = ended_attempts(*((0, "broker-b", S, S + end_ms * MS, error) for end_ms, error in ends))
     assert latest_timeout_ms(table, 3_000) == 200
     answered = ended_attempts((0, "broker-b", 0, 8_001 * MS, None))
     assert latest_timeout_ms(answered, 3_000) == latest_timeout_ms(None, 3_000) == 0
