@@ -10,6 +10,7 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.sending.steps import rulebook
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules, is_asynchronous, reports_causes, rulebook_for
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
@@ -71,6 +72,35 @@ def test_threads_share_a_table_where_there_is_one(threads: int, latency: bool, s
     settings = ClientSettings(send_latency_fault_enable=latency)
     book = rulebook_for(whole_trace(entry=replace(SMALL, threads=threads, settings=settings)))
     assert {one.shared for one in book.rules.values()} == {shared}
+
+
+@pytest.mark.parametrize(
+    ("release", "threads", "latency", "rewrites", "renames"),
+    [
+        ("4.9.7", 2, True, True, True),
+        ("4.9.7", 1, True, False, False),
+        ("4.9.7", 2, False, False, False),
+        ("4.9.8", 2, True, False, False),
+        ("5.1.3", 2, True, True, False),
+        ("5.3.3", 2, True, False, False),
+    ],
+)
+def test_threads_rewrite_a_list_that_they_share(
+    release: str, threads: int, latency: bool, rewrites: bool, renames: bool
+) -> None:
+    """Up to 5.1.3, except in 4.9.8, a fallback rewrites a shared list; up to 4.9.8 a result reads its broker again."""
+    settings = ClientSettings(send_latency_fault_enable=latency)
+    entry = replace(SMALL, threads=threads, settings=settings)
+    book = rulebook_for(whole_trace(entry=entry, subjects=dict.fromkeys(Arm, f"java:{release}")))
+    assert (book.rewrites, book.renames) == (rewrites, renames)
+
+
+def test_a_replay_knows_when_the_wall_clock_was_stepped() -> None:
+    """A step by 6 ms between two samples."""
+    clock = ClockAnchor(0, 0, ((S, 0), (2 * S, 6 * MS)))
+    case = trace(replace(SMALL, clock=clock))
+    assert rulebook_for(case).rules[CANDIDATE].fresh().transitions.steps == ((S, 2 * S),)
+    assert rulebook_for(trace()).rules[CANDIDATE].fresh().transitions.steps == ()
 
 
 MODES = [{"send": 0, "mode": "async"}, {"send": 1, "mode": "async"}]

@@ -49,10 +49,12 @@ def test_copies_of_a_send_are_found_in_queue_order(few: int, monkeypatch: pytest
     assert list(stored.strays()) == [Stray("broker-a", 3, 0, 20)]
 
 
-def test_an_unplanned_send_is_a_stray() -> None:
+@pytest.mark.parametrize("number", [7, -1])
+def test_an_unplanned_send_is_a_stray(number: int) -> None:
     """A message of an unplanned send is a stray."""
-    stored = StoredCopies(sorted_table(TableName.STORED, ROWS), planned=7)
-    assert (stored.of(7), stored.foreign) == ((), 2)
+    rows = ROWS | {"send": [5, None, number, 5]}
+    stored = StoredCopies(sorted_table(TableName.STORED, rows), planned=7)
+    assert (stored.of(number), stored.foreign) == ((), 2)
     assert list(stored.strays()) == [Stray("broker-a", 0, 1, 20), Stray("broker-a", 3, 0, 20)]
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from rocketdiff.analysis.sending.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.sending.steps.excuses import Excuses, HeldConnections
-from rocketdiff.analysis.sending.steps.replayed import forgiven, replayed
+from rocketdiff.analysis.sending.steps.replayed import called, forgiven, replayed
 from rocketdiff.analysis.sending.steps.rulebook import ArmRules
 from rocketdiff.analysis.sending.steps.torn_connections import TornConnections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT, OUTLASTED_TIMEOUT, WAITED_FOR_AN_ANSWER
 from rocketdiff.oracle.producer.durations import Tearing
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference, SendJudgement
@@ -72,6 +73,12 @@ def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
         None,
     ]
     assert signatures_of(replayed(in_context(*threads), None)) == [None] * 5
+
+
+def test_calls_of_a_grpc_client_are_judged_without_a_replay() -> None:
+    """Each call has a judgement; a send that never returned has none."""
+    judged = list(called(in_context(0, 1, 1), ClientSettings()))
+    assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
 
 
 @pytest.mark.parametrize("how", [{"shared": True}, {"asynchronous": True}])
@@ -133,8 +140,9 @@ def test_differences_that_a_torn_connection_forgives(
     ],
 )
 def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bool, kept: str | None) -> None:
-    """A long wait is excused unless a fault held back answers on an open connection."""
+    """A long wait is excused unless a fault held back answers on an open connection; none met the first attempt."""
     assert left(found_so(WAITED_FOR_AN_ANSWER.name, attempt=1), torn=torn, hit=hit) == kept
+    assert left(found_so(WAITED_FOR_AN_ANSWER.name, attempt=None), torn=torn, hit=hit) is None
 
 
 @pytest.mark.parametrize(("late_ms", "kept"), [(299, WAITED_FOR_AN_ANSWER.name), (300, None)])
