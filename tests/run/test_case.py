@@ -42,7 +42,8 @@ def run(cluster: FakeCluster) -> CaseRun:
 
 def play(run: CaseRun) -> None:
     with ExitStack() as stack:
-        run.begin(stack)
+        run.start(stack)
+        run.begin()
         run.work()
         run.end()
 
@@ -82,7 +83,7 @@ def test_an_error_names_the_server_that_died(run: CaseRun, cluster: FakeCluster,
     assert isinstance(cause, ClusterError)
     assert f"{name} died by itself" in cause.seen and "a topic on each broker" in cause.seen
     with pytest.raises(ClusterError, match=f"{name} died by itself"):
-        run.begin(cast("Any", None))
+        run.begin()
 
 
 def test_an_error_is_kept_if_server_states_cannot_be_read(
@@ -190,7 +191,8 @@ def test_members_rest_beside_the_beginning_of_the_next_case(
     monkeypatch.setattr(SendingRun, "is_leaving_work", is_leaving_work)
     monkeypatch.setattr(SendingRun, "drain_meanwhile", lambda _: rested.append("rested"))
     with ExitStack() as stack:
-        ended_run.begin(stack)
+        ended_run.start(stack)
+        ended_run.begin()
         ended_run.work()
         assert bool(rested) is is_leaving_work
         ended_run.end()

@@ -18,6 +18,8 @@ from tests.run.test_case_session import CASE, REQUEST, Given
 
 ELSEWHERE = replace(CASE, scenario=replace(CASE.scenario, topology="one-master"))
 TIMEOUT_S = 60.0
+FIRST = ("start 2", "begin 1", "suspend 2", "work 1")
+SECOND = ("go_on 2", "begin 2", "end 1")
 
 
 class Stages:
@@ -68,7 +70,7 @@ class Heard:
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Heard, Given]]:
     def play(stages: Stages, *cases: Case) -> tuple[Heard, Given]:
-        for name in ("begin", "work", "end", "withdraw"):
+        for name in ("start", "suspend", "go_on", "begin", "work", "end", "withdraw"):
             monkeypatch.setattr(StagedCase, name, stages.stage(name))
         clusters, heard = Given(), Heard()
         session = CaseSession.begin(REQUEST, clusters, tmp_path, [CASE] * len(cases))
@@ -80,17 +82,24 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tup
 
 
 def test_a_case_ends_while_the_next_one_begins(played: Callable[..., tuple[Heard, Given]]) -> None:
-    """The next case works only when the last one has ended; listeners hear of one case after the other, on one thread."""
+    """
+    The next case works only when the last one has ended, and the programs of the one after it are suspended.
+
+    Listeners hear of one case after the other, on one thread.
+    """
     stages = Stages(beside=True)
-    heard, _ = played(stages, CASE, CASE)
-    assert stages.seen == ["begin 1", "work 1", "begin 2", "end 1", "work 2", "end 2"]
+    heard, _ = played(stages, CASE, CASE, CASE)
+    second = ["go_on 2", "start 3", "begin 2", "end 1", "suspend 3", "work 2"]
+    assert stages.seen[:10] == [*FIRST, *second]
+    assert set(stages.seen[10:13]) == {"go_on 3", "begin 3", "end 2"}
+    assert stages.seen[13:] == ["work 3", "end 3"]
     assert stages.threads == {"case-end"}
-    assert heard.events == [f"{kind} {number}" for number in (1, 2) for kind in ("CaseStarted", "CaseEnded")]
+    assert heard.events == [f"{kind} {number}" for number in (1, 2, 3) for kind in ("CaseStarted", "CaseEnded")]
     assert heard.threads == {threading.current_thread().name}
 
 
 def test_another_cluster_waits_for_the_end_of_the_last_case(played: Callable[..., tuple[Heard, Given]]) -> None:
-    """A case with another topology replaces the cluster, which the last case still reads."""
+    """A case with another topology replaces the cluster, which the last case still reads; it is not started ahead."""
     stages = Stages()
     _, clusters = played(stages, CASE, ELSEWHERE)
     assert stages.seen == ["begin 1", "work 1", "end 1", "begin 2", "work 2", "end 2"]
@@ -100,20 +109,20 @@ def test_another_cluster_waits_for_the_end_of_the_last_case(played: Callable[...
 @pytest.mark.parametrize(
     ("stage", "number", "seen"),
     [
-        ("begin", 1, ["begin 1"]),
-        ("work", 1, ["begin 1", "work 1"]),
-        ("end", 1, ["begin 1", "begin 2", "end 1", "withdraw 2", "work 1"]),
-        ("begin", 2, ["begin 1", "begin 2", "end 1", "work 1"]),
-        ("work", 2, ["begin 1", "begin 2", "end 1", "work 1", "work 2"]),
-        ("end", 2, ["begin 1", "begin 2", "end 1", "end 2", "work 1", "work 2"]),
+        ("begin", 1, ["start 2", "begin 1", "withdraw 1", "withdraw 2"]),
+        ("work", 1, [*FIRST, "withdraw 2"]),
+        ("end", 1, [*FIRST, *SECOND, "withdraw 2"]),
+        ("begin", 2, [*FIRST, *SECOND, "withdraw 2"]),
+        ("work", 2, [*FIRST, *SECOND, "work 2"]),
+        ("end", 2, [*FIRST, *SECOND, "work 2", "end 2"]),
     ],
 )
 def test_an_error_of_a_stage_is_raised_once_the_other_case_has_ended(
     played: Callable[..., tuple[Heard, Given]], stage: str, number: int, seen: list[str]
 ) -> None:
-    """Whatever stage fails, the case that ends is ended and one that has begun is withdrawn."""
+    """Whatever stage fails, the case that ends is ended, and one that was started or has begun is withdrawn."""
     stages = Stages((stage, number))
     with pytest.raises(ClusterError, match=f"none at the {stage} of {number}"):
         played(stages, CASE, CASE)
-    assert sorted(stages.seen) == seen
+    assert sorted(stages.seen) == sorted(seen)
     assert not [thread for thread in threading.enumerate() if thread.name == "case-end"]

@@ -32,15 +32,17 @@ PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "
 
 
 def is_paused_under_calls(_manifest: dict[str, Any], run: Path) -> bool:
-    """A member of each arm has received messages, and a broker is paused."""
+    """A member of each arm has received messages, a broker is paused, and the programs of the next case are suspended."""
     members = [run / "journal" / f"01-{arm}-m0.ndjson" for arm in Arm]
     called = all(journal.exists() and journal.read_bytes().count(b'"type":"received"') > 10 for journal in members)
-    return called and (run / "journal" / "01-faults.ndjson").exists()
+    is_next_started = all((run / "journal" / f"02-{arm}.ndjson").exists() for arm in Arm)
+    return called and is_next_started and (run / "journal" / "01-faults.ndjson").exists()
 
 
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
-    """Kill -9 of the runner during a pause leaves no process, feeder and members included; the traces are readable and inconclusive."""
-    with started_run(tmp_path, *PAIR, "--scenario", "whole/group-under-a-pause") as runner:
+    """Kill -9 of the runner during a pause leaves no process, feeder and members included, running or suspended; the traces are readable and inconclusive."""
+    scenarios = ("--scenario", "whole/group-under-a-pause", "--scenario", "whole/short-pause")
+    with started_run(tmp_path, *PAIR, *scenarios) as runner:
         run = await_run(tmp_path, is_paused_under_calls, "both arms at work and a paused broker")
         runner.kill()
         runner.wait()

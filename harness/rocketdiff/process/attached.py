@@ -162,6 +162,12 @@ class Connection:
     def send(self, processes: Iterable[int], number: Signals) -> None:
         """Signal none: ``below`` names none."""
 
+    def stop(self) -> None:
+        """Stop none, likewise."""
+
+    def go_on(self) -> None:
+        """Resume none, likewise."""
+
     def status(self) -> int:
         return 0
 

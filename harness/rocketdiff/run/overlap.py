@@ -1,4 +1,9 @@
-"""Cases of a run whose ends and beginnings overlap: while one is at rest, read back and sealed, the next one starts its programs."""
+"""
+Cases of a run whose ends and beginnings overlap.
+
+While one is at rest, read back and sealed, the next one warms up, and the programs of the one after it are started; they are suspended
+until it is their turn.
+"""
 
 import threading
 import time
@@ -12,19 +17,20 @@ from rocketdiff.scenario import Case
 
 def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
     """
-    Run the cases in order; only the end of each runs beside the beginning of the next, where both use one cluster.
+    Run the cases in order; only the end of each runs beside the beginning of later ones, where they use one cluster.
 
-    No client works while another case begins or ends. Raises the errors of ``CaseSession.play``.
+    No client works while another case starts, begins or ends. Raises the errors of ``CaseSession.play``.
     """
-    with Ending() as last:
+    with Ending() as last, Ahead(session, cases) as ahead:
         for number, case in enumerate(cases, start=1):
             if number > 1 and case.scenario.topology != cases[number - 2].scenario.topology:
                 last.join()
-            staged = session.stage(number, case)
-            staged.events.hold()
-            staged.begin()
+            staged = ahead.take(number)
             try:
+                ahead.start(number + 1)
+                staged.begin()
                 last.join()
+                ahead.suspend()
             except BaseException:
                 staged.withdraw()
                 raise
@@ -33,6 +39,47 @@ def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
             staged.work()
             last.begin(staged)
         last.join()
+
+
+class Ahead:
+    """The next case, its programs started. Those that are left at the end of the block are ended."""
+
+    def __init__(self, session: CaseSession, cases: Sequence[Case]) -> None:
+        self._session, self._cases = session, cases
+        self._next: StagedCase | None = None
+
+    def take(self, number: int) -> StagedCase:
+        """Return the case of this number, started or not. Raises the errors of ``CaseSession.stage``."""
+        staged, self._next = self._next, None
+        if staged is None:
+            return self._staged(number)
+        staged.go_on()
+        return staged
+
+    def start(self, number: int) -> None:
+        """Start the programs of the case of this number, if it uses the cluster of the one before it."""
+        if number <= len(self._cases):
+            before, case = self._cases[number - 2 : number]
+            if case.scenario.topology == before.scenario.topology:
+                self._next = self._staged(number)
+                self._next.start()
+
+    def suspend(self) -> None:
+        """Await their first lines, and stop them until ``take``."""
+        if self._next is not None:
+            self._next.suspend()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._next is not None:
+            self._next.withdraw()
+
+    def _staged(self, number: int) -> StagedCase:
+        staged = self._session.stage(number, self._cases[number - 1])
+        staged.events.hold()
+        return staged
 
 
 class Ending:

@@ -165,6 +165,13 @@ class SubjectProcess(Closing):
                 self._changed.notify_all()
         self._process.send(processes, number)
 
+    def suspend(self) -> None:
+        """Stop its processes until ``go_on``, unnoticed by its deadlines; it must not have been asked for anything."""
+        self._process.stop()
+
+    def go_on(self) -> None:
+        self._process.go_on()
+
     def end_status(self) -> int | None:
         """Return how the program has ended, negative for a signal; None while it runs."""
         return self._process.status() if self._process.await_end(0) else None

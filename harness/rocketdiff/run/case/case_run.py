@@ -77,24 +77,28 @@ class CaseRun:
     stalls: StallWatch = field(init=False)
     connections: ConnectionWatch = field(init=False)
     resources: ResourceWatch = field(init=False)
+    _before_programs: ExitStack = field(init=False)  # relays, which must outlive the programs, are started after hello
     _samples: ExitStack = field(init=False)
     ends: dict[str, int | float] = field(default_factory=dict)
 
-    def begin(self, stack: ExitStack) -> None:
-        """Start every member and bring it to where it awaits its go."""
+    def start(self, stack: ExitStack) -> None:
+        """Start the program of every member, which does not touch the cluster yet."""
         self.stack = stack
+        self._before_programs = stack.enter_context(ExitStack())
+        for member, program in self._cast(self.role.members).items():
+            self.programs[member] = stack.enter_context(self._subject(member, program, stack))
+
+    def begin(self) -> None:
+        """Bring every member that was started to where it awaits its go."""
         if death := self._death():
             raise death
         self.role.create_topics()
-        relays = stack.enter_context(ExitStack())  # must outlive the programs; started after hello, if needed
-        for member, program in self._cast(self.role.members).items():
-            self.programs[member] = stack.enter_context(self._subject(member, program, stack))
         self.each(lambda subject: subject.await_hello())
         self._require_same_names()
         self.role.require_claims()
         silent = self.role.silent_members()
         before = CaseRelays(self.cluster, self.directory, self.clients, silent, is_wanted=self.is_wire_wanted)
-        self.relays = relays.enter_context(before)
+        self.relays = self._before_programs.enter_context(before)
         self.role.prepare()
 
     def work(self) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.arm import Arm
@@ -28,7 +28,7 @@ ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {
 
 class StagedCase:
     """
-    A case in three stages, each called once and in order: ``begin``, ``work``, ``end``; ``play`` calls all.
+    A case in three stages, each called once and in order: ``begin``, ``work``, ``end``; ``play`` calls all. ``start`` may come before.
 
     Nothing of the first and the last is compared, so the end of one case may run beside the beginning of the next, on a thread of
     its own. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
@@ -57,6 +57,8 @@ class StagedCase:
         self._run = CaseRun(cluster, directory, case, pair, (self.events,), is_wire_wanted)
         self._run.role = ROLE_RUNS[scenario.role](self._run)
         self._programs = ExitStack()
+        self._is_started = False
+        self._not_started: Exception | None = None
         self._is_over = False
 
     def play(self) -> None:
@@ -64,13 +66,36 @@ class StagedCase:
         self.work()
         self.end()
 
+    def start(self) -> None:
+        """Start the programs without waiting for them. What fails is raised by ``begin``, and recorded there."""
+        self._is_started = True
+        try:
+            self._run.start(self._programs)
+        except Exception as error:  # noqa: BLE001 - begin raises it
+            self._not_started = error
+
+    def suspend(self) -> None:
+        """Await the first lines of the started programs, and stop these while another case works."""
+        for subject in self._run.programs.values():
+            with suppress(Exception):  # begin raises it
+                subject.await_hello()
+            subject.suspend()
+
+    def go_on(self) -> None:
+        for subject in self._run.programs.values():
+            subject.go_on()
+
     def begin(self) -> None:
-        """Create the topics; start the programs and let them warm up."""
+        """Create the topics; start the programs, unless that is done, and let them warm up."""
         scenario = self._case.scenario
         number, name, planned = self.number, str(self._case.id), len(self._case.plan.sends)
         emit((self.events,), CaseStarted(number, name, planned, scenario.episodes, scenario.duration_s))
         with self._recorded():
-            self._run.begin(self._programs)
+            if self._not_started is not None:
+                raise self._not_started
+            if not self._is_started:
+                self._run.start(self._programs)
+            self._run.begin()
 
     def work(self) -> None:
         """Let both arms work under the faults. Nothing else may run on the machine."""
@@ -91,7 +116,8 @@ class StagedCase:
             self._complete()
 
     def withdraw(self) -> None:
-        """End the programs of a case that has begun and will not work."""
+        """End the programs of a case that has started or begun and will not work."""
+        self.go_on()
         self._programs.close()
 
     def _complete(self) -> None:
