@@ -15,8 +15,8 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.producer.judgement import SendJudgement
-from rocketdiff.traces.manifest import ArmSummary
-from tests.analysis.builders import MS, S
+from rocketdiff.traces.manifest import LONGEST_STALL, ArmSummary
+from tests.analysis.builders import MS, S, made
 from tests.analysis.trace_builders import BASELINE, CANDIDATE, SLOW, SMALL, tallies_of, trace, whole_trace
 
 
@@ -100,7 +100,23 @@ def test_a_replay_knows_when_the_wall_clock_was_stepped() -> None:
     clock = ClockAnchor(0, 0, ((S, 0), (2 * S, 6 * MS)))
     case = trace(replace(SMALL, clock=clock))
     assert rulebook_for(case).rules[CANDIDATE].fresh().transitions.steps == ((S, 2 * S),)
-    assert rulebook_for(trace()).rules[CANDIDATE].fresh().transitions.steps == ()
+    for unstepped in (None, ClockAnchor(0, 0)):
+        steady = trace(replace(SMALL, clock=unstepped))
+        assert rulebook_for(steady).rules[CANDIDATE].fresh().transitions.steps == ()
+
+
+def test_rules_may_be_given() -> None:
+    """The rules that a run names take the place of its baseline's."""
+    case = replace(trace(subjects=dict.fromkeys(Arm, "cpp:2.1.0")), rules_given="4.9.8")
+    assert {rules.release for rules in rulebook_for(case).rules.values()} == {"4.9.8"}
+    assert {rules.release for rules in rulebook_for(replace(trace(), rules_given="4.9.8")).rules.values()} == {"4.9.8"}
+
+
+def test_sends_of_threads_that_share_a_table_are_judged_in_order_of_their_start() -> None:
+    """Each send has a judgement."""
+    sends = [made(CANDIDATE, n, start_ns=at_ns, end_ns=at_ns + 1).row for n, at_ns in ((0, 9), (1, 5))]
+    judged = ArmRules(trace(), CANDIDATE, "5.3.3", shared=True).judge_together([one for one in sends if one])
+    assert [one.send for one in judged] == [1, 0]
 
 
 MODES = [{"send": 0, "mode": "async"}, {"send": 1, "mode": "async"}]
@@ -111,6 +127,7 @@ MODES = [{"send": 0, "mode": "async"}, {"send": 1, "mode": "async"}]
     [
         ({"sends": MODES}, True),
         ({"sends": [{"send": 0}]}, False),
+        ({"sends": [{"send": 0, "mode": "async"}, {"send": 1}]}, True),
         ({"sends": [{"send": 0, "mode": "oneway"}]}, False),
         ({"sends_baseline": [], "sends_candidate": MODES}, True),
         ({"sends_candidate": MODES}, True),
@@ -218,6 +235,8 @@ def test_torn_connections_are_read_off_the_arms_own_trace() -> None:
         assert found == [broker]
     assert ArmRules(case, CANDIDATE, "5.3.3", shared=False).excuses().late_ms == 4_200
     assert ArmRules(case, BASELINE, "5.3.3", shared=False).excuses().late_ms == 0
+    stalled = replace(case, entry=replace(case.entry, measured={LONGEST_STALL: 30 * MS}))
+    assert ArmRules(stalled, BASELINE, "5.3.3", shared=False).excuses().late_ms == 30
     held = trace(attempts_candidate=[{"send": 0}])
     assert ArmRules(held, CANDIDATE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
     assert not ArmRules(held, BASELINE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
