@@ -37,6 +37,12 @@ def test_when_another_end_may_have_torn_a_request(end_ns: int, thread: int, torn
     assert not closed.may_have_torn(0, "broker-a", 10 * S, 11 * S)
 
 
+def test_requests_of_a_table_end_in_any_order() -> None:
+    """Of ends at 10.5, 1 and 2 s the first tears a request from 10 to 11 s."""
+    ends = ended_attempts(*((1, "broker-b", 0, end_ns, SLOW) for end_ns in (10 * S + 500 * MS, S, 2 * S)))
+    assert TornConnections(ends, (), EVERY).may_have_torn(0, "broker-b", 10 * S, 11 * S)
+
+
 @pytest.mark.parametrize(
     ("release", "error", "torn"),
     [
