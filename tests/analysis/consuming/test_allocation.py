@@ -157,7 +157,7 @@ def test_wrong_owners_are_described(rows: list[tuple[Any, ...]], signature: str,
 
 
 def one(at_ms: float, begun_ms: float) -> Takeover:
-    tenure = Tenure(0, 1, QueueOf(TopicKind.FED, "broker-b", 0), ns(at_ms), None, 0)
+    tenure = Tenure(0, 1, QueueOf(TopicKind.FED, "broker-b", 0), ns(at_ms), None, 0, None, (), is_repaired=False)
     return Takeover(tenure, ns(at_ms + 2_000), ns(at_ms + 33_000), ns(begun_ms))
 
 

@@ -1,5 +1,6 @@
 """Which failed calls must leave a copy, and which copies may come from calls that were not seen, at each limit."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -145,3 +146,4 @@ def test_a_failure_is_as_its_call() -> None:
     failure = failures_of(story).of(group_of(story).by_send[FAILED][0])
     assert (failure.times, failure.broker, failure.level) == (0, BROKERS[1], 1)
     assert set(copies_by_send(group_of(story))) == set(range(0, 200, 7))
+    assert copies_by_send(replace(group_of(story), returned=None)) == {}

@@ -13,6 +13,7 @@ from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from rocketdiff.traces.schema import TableName
 from tests.analysis.consuming.group_story import Group, Story, fault_row, ns
+from tests.analysis.consuming.test_seeks import applied
 
 A, B = "broker-a", "broker-b"
 QUEUE, RETRY = QueueOf(TopicKind.FED, B, 0), QueueOf(TopicKind.RETRY, B, 0)
@@ -97,6 +98,11 @@ def paused(from_ms: int, node: str = B, **row: Any) -> dict[str, Any]:
     return {"faults": [fault_row(node, from_ms, 500, **row)]}
 
 
+def delayed(of: RequestKind, from_ms: int = 15_000) -> dict[str, Any]:
+    fault = fault_row(B, from_ms, 500, kind=FaultKind.WIRE_DELAY)
+    return {"faults": [fault], "hits": {"0": WireHit(of, Frames.REQUESTS, 500)}}
+
+
 def swallowed(of: RequestKind, from_ms: int = 15_000) -> dict[str, Any]:
     fault = fault_row(B, from_ms, 500, kind=FaultKind.WIRE_SWALLOW)
     return {"faults": [fault], "hits": {"0": WireHit(of, Frames.RESPONSES)}}
@@ -131,6 +137,9 @@ DIED = life(ended="died")
         pytest.param(20_000, [], paused(-20_000, "name-server-1", kind=FaultKind.PAUSE_NAME_SERVER), 0, 100, id="a name server was down"),
         pytest.param(20_000, [], paused(-40_000, "name-server-1", kind=FaultKind.PAUSE_NAME_SERVER), 35, 100, id="it was long before"),
         pytest.param(20_000, [], swallowed(RequestKind.SEND_BACK), 0, 100, id="hand-backs time out, and close the connection"),
+        pytest.param(20_000, [], delayed(RequestKind.OFFSETS), 0, 100, id="commits come late"),
+        pytest.param(25_000, [fails(20)], delayed(RequestKind.SEND_BACK, 5_000), 20, 100, id="it may stay beside late hand-backs"),
+        pytest.param(11_000, [applied("seek", 9_000, offset=20)], {}, 0, 45, id="its application went elsewhere, which commits nothing"),
         pytest.param(20_000, [], swallowed(RequestKind.PULL), 50, 100, id="pulls are lost"),
         pytest.param(20_000, [answered(5)], {}, 50, 100, id="it began in the course"),
         pytest.param(1_000, [answered(5)], {}, 0, 5, id="and finds others' commits"),

@@ -68,6 +68,22 @@ def second(*listed_ms: float, **changed: Any) -> Change:
     return change
 
 
+def both(*changes: Change) -> Change:
+    def change(group: Group) -> None:
+        for each in changes:
+            each(group)
+
+    return change
+
+
+def is_listed(at_ms: float) -> Change:
+    def change(group: Group) -> None:
+        for broker in ("broker-a", "broker-b"):
+            group.list_members(at_ms, broker, 0)
+
+    return change
+
+
 def lists_another(from_ms: float, until_ms: float) -> Change:
     def change(group: Group) -> None:
         group.list_members(from_ms, "broker-a", 0, 1)
@@ -369,6 +385,8 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
     ("change", "at_ms", "story", "surely", "possibly", "most"),
     [
         pytest.param(nothing, 7_000, {}, ONE, ONE, {"m0": 1}, id="one member"),
+        pytest.param(both(is_listed(5_000), second(8_200)), 4_998, {}, ONE, ONE, {"m0": 1}, id="before the last list without another"),
+        pytest.param(both(is_listed(5_000), second(8_200)), 4_999, {}, ONE, BOTH, {"m0": 1, "m1": 1}, id="with the last list without another"),
         pytest.param(second(8_200, 15_200), 5_000, {}, ONE, BOTH, {"m0": 1, "m1": 1}, id="three seconds before a list"),
         pytest.param(second(), 7_999, {}, ONE, ONE, {"m0": 1}, id="before another comes"),
         pytest.param(second(), 8_000, {}, ONE, BOTH, {"m0": 1}, id="another comes"),
@@ -380,6 +398,11 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(second(), 30_000, fault(21_101, 20_000), ONE, ONE, None, id="it is paused later"),
         pytest.param(second(), 30_000, fault(7_999, 2_000), ONE, BOTH, {"m0": 1}, id="it was paused before"),
         pytest.param(second(), 30_000, fault(7_998, 2_000), ONE, ONE, {"m0": 1}, id="long before"),
+        pytest.param(second(), 26_101, swallows(RequestKind.HEARTBEAT, from_ms=16_100), set(), BOTH, None, id="heartbeats are lost as another has left"),
+        pytest.param(second(), 26_102, swallows(RequestKind.HEARTBEAT, from_ms=16_100), set(), ONE, None, id="they have come"),
+        pytest.param(second(), 26_101, swallows(RequestKind.HEARTBEAT, from_ms=16_101), set(), ONE, None, id="they are lost later"),
+        pytest.param(both(second(), pauses(19_100, 22_000)), 22_100, {}, set(), BOTH, {"m0": 1}, id="asked before its pause as another has left"),
+        pytest.param(both(second(), pauses(19_101, 22_000)), 22_101, {}, set(), ONE, {"m0": 1}, id="asked before its pause, later"),
         pytest.param(second(client_id=None), 9_000, {}, ONE, None, {"m0": 1}, id="an unknown id"),
         pytest.param(pauses(6_000, 6_500), 8_000, {}, set(), ONE, {"m0": 1}, id="a member that was paused"),
         pytest.param(nothing, 9_000, fault(), ONE, ONE, {"m0": 1}, id="a short pause of a broker"),
@@ -390,6 +413,7 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(nothing, 9_000, fault(for_ms=20_000, is_kill=True), ONE, ONE, {"m0": 1}, id="not beside a kill"),
         pytest.param(nothing, 9_000, swallows(RequestKind.HEARTBEAT), set(), ONE, None, id="closed connections"),
         pytest.param(nothing, 7_999, swallows(RequestKind.HEARTBEAT), ONE, ONE, {"m0": 1}, id="before they are closed"),
+        pytest.param(nothing, 8_000, swallows(RequestKind.HEARTBEAT), set(), ONE, None, id="as they are closed"),
         pytest.param(nothing, 13_001 + 11_000, swallows(RequestKind.HEARTBEAT), set(), ONE, None, id="until they beat"),
         pytest.param(nothing, 13_001 + 11_001, swallows(RequestKind.HEARTBEAT), ONE, ONE, {"m0": 1}, id="they have beaten"),
     ],

@@ -74,6 +74,12 @@ def paused(from_ms: float, until_ms: float | None, *looks: tuple[float, int, str
     return change
 
 
+def is_unknown_and_shares(group: Group) -> None:
+    group.members[1]["client_id"] = None
+    group.listed.clear()
+    owned((5_000, 0, "aAb"), (6_000, 0, "aA"))(group)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -97,6 +103,10 @@ def paused(from_ms: float, until_ms: float | None, *looks: tuple[float, int, str
         pytest.param(
             paused(9_000, None, (10_000, 0, "aAb")), [], id="its owner is paused, and another works on it"
         ),
+        pytest.param(
+            paused(6_000, None, (5_000, 1, "B"), (7_000, 1, "bB"), member=0), [("b", 5_000, 7_000, (), 1)], id="none while another is paused"
+        ),
+        pytest.param(is_unknown_and_shares, [("b", 5_000, 6_000, (0, 1), 0)], id="two of which one has no known id"),
         pytest.param(paused(5_000, None, (1_000, 1, "B"), member=1), [("b", 1_000, 5_000, (), 1)], id="none until its owner is paused"),
         pytest.param(paused(9_000, None, (1_000, 0, "A"), (2_500, 0, "aA")), [("a", 1_000, 2_500, (), 0)], id="another is paused later"),
     ],
@@ -157,14 +167,36 @@ def is_unknown(member: int) -> Change:
     def change(group: Group) -> None:
         without_rounds()(group)
         group.members[member]["client_id"] = None
+        group.listed.clear()
 
     return change
 
 
-@pytest.mark.parametrize("change", [is_unknown(0), is_unknown(1), paused(-2_000, None)])
+def stands_still(group: Group) -> None:
+    without_rounds()(group)
+    paused(-2_000, None)(group)
+
+
+def is_killed_before_it_joins(group: Group) -> None:
+    without_rounds(ids=())(group)
+    times = dict.fromkeys(("join_start_ns", "join_end_ns", "leave_start_ns", "leave_end_ns"))
+    group.members[1] |= {"killed_ns": ns(9_000), "ended": "killed", **times}
+    for row in group.allocations:
+        row["ids"] = [client_id(0)]
+    group.listed.clear()
+
+
+@pytest.mark.parametrize("change", [is_unknown(0), is_unknown(1), stands_still, is_killed_before_it_joins])
 def test_a_round_is_open(change: Change) -> None:
-    """If an id is unknown, or the member stands still."""
-    assert list(owners_of(change).late()) == []
+    """If an id is unknown, or the member stands still, or has never joined."""
+    owners = owners_of(change)
+    assert owners.settled
+    assert list(owners.late()) == []
+
+
+def has_a_strategy_of_its_own(group: Group) -> None:
+    for row in group.allocations:
+        row["strategy"] = "OWN"
 
 
 def test_a_member_without_a_share_is_idle() -> None:
@@ -175,8 +207,15 @@ def test_a_member_without_a_share_is_idle() -> None:
     }
     assert found == {2: [(SETTLED_MS, LEAVE_MS)]}
     assert owners_of(nothing).idle() == {}
-    unknown = owners_of(lambda group: group.members[2].update(client_id=None), 3)
+
+    def is_not_known(group: Group) -> None:
+        group.members[2]["client_id"] = None
+        group.listed.clear()
+
+    unknown = owners_of(is_not_known, 3)
+    assert unknown.settled
     assert unknown.idle() == {}
+    assert owners_of(has_a_strategy_of_its_own, baseline=Group()).idle() == {}
 
 
 @pytest.mark.parametrize(
@@ -248,7 +287,9 @@ def test_the_topics_of_a_group() -> None:
 
     def lacks_one(group: Group) -> None:
         for row in group.allocations:
-            row["queues"] = row["queues"][: 1 if row["kind"] == "retry" else 2]
+            row["queues"] = row["queues"][:1]
 
     made = case_of(lacks_one)
     assert set(topics_of(made, made.groups[Arm.CANDIDATE])) == {TopicKind.FED}
+    made = case_of(has_a_strategy_of_its_own, baseline=Group())
+    assert set(topics_of(made, made.groups[Arm.CANDIDATE])) == set()

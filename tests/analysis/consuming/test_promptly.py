@@ -141,6 +141,7 @@ PULLS_MS = -1_501 + 1_500 + 30_000 + 5_000
         pytest.param(40_000, [], {"stall_ms": 100}, ALLOWED_MS + 200, id="on a machine that stalls"),
         pytest.param(40_000, [], {"settings": {"heartbeat_broker_interval_ms": 1_000}}, 5_000 + 1_500, id="the broker's look"),
         pytest.param(40_000, [life(), of_member(1)], {}, None, id="of a member without the queue"),
+        pytest.param(40_000, [lambda group: group.members.clear()], {}, None, id="its member's life is not known"),
         pytest.param(40_000, [lambda group: group.offset("freeze", 1_000, "broker-b", 0)], {}, None, id="its offset was corrected"),
         pytest.param(40_000, [], fault(40_000 + ALLOWED_MS), None, id="a fault at the limit"),
         pytest.param(40_000, [], fault(40_001 + ALLOWED_MS), ALLOWED_MS, id="a fault after it"),

@@ -11,9 +11,10 @@ from rocketdiff.analysis.consuming.takeovers import Takeover, are_more_often_lat
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, ns
+from tests.analysis.consuming.test_seeks import applied
 from tests.analysis.synthetic import MS
 
-Change = Callable[[Group], None]
+Change = Callable[[Group], object]
 
 TAKEN_MS, SOON_MS, LATEST_MS = 15_100, 17_100, 48_100
 """A busy machine adds 1.5 s to the first pull after 0.5 s, or to a refused one, which is made again 1 s after the next heartbeat."""
@@ -45,7 +46,9 @@ def take(
         group.own(at_ms, "a", "b", "A", "B")
         if begun_ms is not None and first is not None:
             for offset in (first, first + 1):
-                group.deliver(2 * offset + 1, begun_ms, kind="fed" if of == "b" else "retry", offset=offset)
+                group.deliver(
+                    2 * offset + 1, begun_ms + offset - first, kind="fed" if of == "b" else "retry", offset=offset
+                )
         group.members[0] |= life
 
     return change
@@ -90,6 +93,8 @@ DELAYED = {"settings": {"consume_thread_min": 1}}
         pytest.param(take(-1, None), {}, [], id="its first message is unknown"),
         pytest.param(take(None, None), {}, [], id="its first offset is unknown"),
         pytest.param(take(7, of="B"), {}, [], id="a retry queue"),
+        pytest.param(applied("seek", offset=50), {}, [], id="its application goes elsewhere in it"),
+        pytest.param(take(begun_ms=None), {"held": []}, [], id="nothing was stored"),
         pytest.param(
             take(begun_ms=None, ended="died", leave_start_ns=None, leave_end_ns=None),
             {},
@@ -123,7 +128,9 @@ def test_a_queue_that_is_taken_before_the_feed_is_left_out(at_ms: float, n: int)
 def one(member: int, at_s: float, begun_s: float, incarnation: int = 1) -> Takeover:
     """Soon is a second after the queue was taken, and at the latest it begins after nine."""
     at_ns = round(at_s * 1_000 * MS)
-    tenure = Tenure(member, incarnation, QueueOf(TopicKind.FED, "broker-a", 0), at_ns, None, 0)
+    tenure = Tenure(
+        member, incarnation, QueueOf(TopicKind.FED, "broker-a", 0), at_ns, None, 0, None, (), is_repaired=False
+    )
     return Takeover(tenure, at_ns + 1_000 * MS, at_ns + 9_000 * MS, at_ns + round(begun_s * 1_000 * MS))
 
 

@@ -140,6 +140,11 @@ ROWS = {
         {"faults": PAUSED_LONGER},
         11_001 + 150_000 + 1_500,
     ),
+    "without an owner, beside a name server that was down": (
+        gives_it_up(9_000),
+        {"faults": [fault_row("name-server-1", 9_000, 2_000, kind=FaultKind.PAUSE_NAME_SERVER)]},
+        11_001 + 80_000 + 1_500,
+    ),
     "without an owner, beside a restart": (gives_it_up(9_000), {"faults": KILLED}, 11_001 + 50_000 + 1_500),
     "without an owner, after a pause": (
         gives_it_up(9_000, pauses=[{"from_ns": ns(8_000), "until_ns": ns(12_000)}]),

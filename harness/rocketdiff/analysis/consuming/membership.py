@@ -238,7 +238,7 @@ class Membership:
         by_ns: float = self._gone_ns(life, gone_ns) + SEEN_NS
         for fault in self._faults:
             if fault.hit is not None:
-                if fault.inject_ns <= by_ns and gone_ns <= _over(fault):
+                if fault.inject_ns <= by_ns:
                     by_ns = max(by_ns, _over(fault) + SEEN_NS)
                 continue
             if fault.inject_ns - HOLD_NS <= by_ns and gone_ns <= _over(fault) + HOLD_NS:

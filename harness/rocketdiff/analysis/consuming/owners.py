@@ -35,7 +35,7 @@ class Owners:
         self.topics = topics_of(story, group)
         self._group, self._membership = group, membership
         self._from_ns = story.trace.origin_ns
-        self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
+        self._until_ns = group.first_leave_ns
 
     @cached_property
     def settled(self) -> tuple[Span, ...]:
@@ -69,7 +69,7 @@ class Owners:
         for since_ns, until_ns in self._cut(self._edges()):
             owners = set(expected.at(since_ns).values())
             for life in self._membership.living_at(since_ns):
-                if life.client_id is not None and owners and life not in owners:
+                if owners and life not in owners:
                     found.setdefault(life.member, []).append((since_ns, until_ns))
         return found
 
@@ -100,10 +100,9 @@ class Owners:
             if tenure.covers(since_ns) and (life := self._group.life_of(tenure)) is not None
         ]
         awake = sorted(life.member for life in lives if not self._membership.is_frozen(life, since_ns))
-        is_open = owner is None or self._membership.is_frozen(owner, since_ns) or (lives and not awake)
-        if is_open and len(awake) > 1:
-            return Stretch(queue, since_ns, until_ns, tuple(awake), awake[0])
-        return Stretch(queue, since_ns, until_ns, tuple(awake), None if is_open or owner is None else owner.member)
+        is_open = owner is not None and (self._membership.is_frozen(owner, since_ns) or (lives and not awake))
+        expected = next(iter(awake), None) if owner is None or is_open else owner.member
+        return Stretch(queue, since_ns, until_ns, tuple(awake), expected)
 
     def _is_certain(self, stretch: Stretch) -> bool:
         return any(
@@ -113,7 +112,9 @@ class Owners:
 
     def _last_rounds(self, life: Life, rounds: Sequence[Round]) -> Iterator[tuple[Round | None, Span]]:
         """Yield the settled times of a life, each with the member's last round by then."""
-        begins = [life.join_ns or self._from_ns, *(each.at_ns for each in rounds)]
+        if life.join_ns is None:  # its process was killed before it joined
+            return
+        begins = [life.join_ns, *(each.at_ns for each in rounds)]
         over_ns = self._until_ns if life.gone_ns is None else life.gone_ns
         for last, since_ns, until_ns in zip([None, *rounds], begins, [*begins[1:], over_ns], strict=True):
             for begin_ns, end_ns in self.settled:
@@ -132,10 +133,8 @@ class Owners:
         changes = [at_ns for life in lives for at_ns in (life.join_ns, life.gone_ns)]
         pauses = [at_ns for life in lives for pause in life.pauses for at_ns in (pause.from_ns, pause.until_ns)]
         woken = [self._membership.woken_ns(pause) for life in lives for pause in life.pauses]
-        inner = {at_ns for at_ns in (*others, *changes, *pauses, *woken) if at_ns is not None}
-        return sorted(
-            {self._from_ns, self._until_ns, *(at_ns for at_ns in inner if self._from_ns < at_ns < self._until_ns)}
-        )
+        edges = (self._from_ns, self._until_ns, *others, *changes, *pauses, *woken)
+        return sorted({max(self._from_ns, min(at_ns, self._until_ns)) for at_ns in edges if at_ns is not None})
 
     def _cut(self, edges: list[int]) -> Iterator[tuple[int, int]]:
         """Yield the settled times, cut at the edges."""
@@ -193,5 +192,5 @@ def strategy_of(story: CaseStory) -> str:
     for arm in (Arm.BASELINE, Arm.CANDIDATE):
         names = Counter(each.strategy for each in story.groups[arm].rounds if each.error is None)
         if names:
-            return names.most_common(1)[0][0]
+            return names.most_common()[0][0]
     return ""

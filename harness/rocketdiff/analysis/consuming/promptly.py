@@ -77,8 +77,9 @@ class Promptly:
         A round that changes a member's share may have its pulls refused until the next heartbeat, and those of its other queues too.
         """
         tenure = self._group.tenure_at(delivery)
-        life = None if tenure is None else self._group.life_of(tenure)
-        if tenure is None or life is None or tenure.is_repaired or tenure.begin_ns + self._begun_ns > due_ns:
+        if tenure is None or (life := self._group.life_of(tenure)) is None:
+            return None
+        if tenure.is_repaired or tenure.begin_ns + self._begun_ns > due_ns:
             return None
         allowed_ns = max(HOLD_NS, self._served_ns) + self._group.pull_interval_ns + membership.busy_ns
         until_ns = due_ns + allowed_ns

@@ -28,9 +28,6 @@ from rocketdiff.oracle.consumer.windows import suspended_ms
 from rocketdiff.traces.manifest import LONGEST_STALL, GroupEntry
 from rocketdiff.traces.schema import TableName
 
-NO_TOPICS = GroupTopics("", "")
-"""Of a run without names of groups."""
-
 NO_OFFSET = -1
 """A broker's answer for a group that has committed nothing."""
 
@@ -94,11 +91,11 @@ class Delivery:
     end_ns: int | None
     result: CallResult | None
     delay_level: int | None
-    suspend_ms: int | None = None
-    shown: TopicKind = TopicKind.FED
-    properties: str | None = None
-    key: str | None = None
-    is_behind: bool = False
+    suspend_ms: int | None
+    shown: TopicKind
+    properties: str | None
+    key: str | None
+    is_behind: bool
     number: int = 0
 
     @property
@@ -125,9 +122,9 @@ class Tenure:
     from_ns: int
     until_ns: int | None
     first: int | None
-    asked_ns: int | None = None
-    updates: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # long, and said by the rest
-    is_repaired: bool = False
+    asked_ns: int | None
+    updates: tuple[tuple[int, int], ...] = field(compare=False)  # long, and said by the rest
+    is_repaired: bool
     is_sought: bool = False
     is_left: bool = False
 
@@ -173,9 +170,9 @@ class ReturnedCopy:
     send: int | None
     times: int
     store_ms: int
-    level: int | None = None
-    born_host: str = ""
-    properties: str | None = None
+    level: int | None
+    born_host: str
+    properties: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +191,7 @@ class Round:
     ids: tuple[str, ...]
     queues: tuple[QueueOf, ...]
     result: tuple[QueueOf, ...]
-    error: str | None = None
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +227,8 @@ class Applied:
     queue: QueueOf
     start_ns: int
     end_ns: int
-    offset: int | None = None
-    error: str | None = None
+    offset: int | None
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +257,14 @@ class Life:
     leave_ns: int | None
     ended: str
     error: str | None
-    killed_ns: int | None = None
-    joined_ns: int | None = None
-    left_ns: int | None = None
-    client_id: str | None = None
-    subject: str = ""
-    pauses: tuple[Pause, ...] = ()
-    leave_error: str | None = None
-    applied: tuple[Applied, ...] = ()
+    killed_ns: int | None
+    joined_ns: int | None
+    left_ns: int | None
+    client_id: str | None
+    subject: str
+    pauses: tuple[Pause, ...]
+    leave_error: str | None
+    applied: tuple[Applied, ...]
 
     @property
     def queue_pauses(self) -> Iterator[QueuePause]:
@@ -308,18 +305,18 @@ class GroupStory:
     commits: tuple[Commit, ...]
     returned: tuple[ReturnedCopy, ...] | None
     watched_until_ns: int
-    fed_until_ns: int = 0
-    settings: Mapping[str, int | str] = field(default_factory=dict)
-    is_orderly: bool = False
-    is_broadcasting: bool = False
-    unanswered: frozenset[QueueOf] = frozenset()
-    rounds: tuple[Round, ...] = ()
-    listings: tuple[Listing, ...] = ()
-    topics: GroupTopics = NO_TOPICS
-    silent: frozenset[int] = frozenset()
-    polls: bool = False
-    commits_itself: bool = False
-    unsubscribed: tuple[Delivery, ...] = ()
+    fed_until_ns: int
+    settings: Mapping[str, int | str]
+    is_orderly: bool
+    is_broadcasting: bool
+    unanswered: frozenset[QueueOf]
+    rounds: tuple[Round, ...]
+    listings: tuple[Listing, ...]
+    topics: GroupTopics
+    silent: frozenset[int]
+    polls: bool
+    commits_itself: bool
+    unsubscribed: tuple[Delivery, ...]
 
     @cached_property
     def readers(self) -> tuple["GroupStory", ...]:
@@ -482,7 +479,7 @@ class CaseStory:
 
     trace: CaseTrace
     held: Mapping[QueueOf, tuple[Held, ...]] | None
-    groups: Mapping[Arm, GroupStory] = field(default_factory=dict)
+    groups: Mapping[Arm, GroupStory]
 
     @cached_property
     def stored_ns(self) -> Mapping[int, int]:

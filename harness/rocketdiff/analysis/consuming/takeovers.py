@@ -88,14 +88,13 @@ def _rounds(found: Sequence[Takeover]) -> tuple[int, int]:
 def _waiting_since(story: CaseStory, group: GroupStory, tenure: Tenure) -> int | None:
     """Return when the message with which a member begins was stored, None if that is unknown."""
     deliveries = group.deliveries_in(tenure)
+    send: int | None = None
     if deliveries:
         send = min(deliveries, key=lambda each: each.queue_offset).send
-        return None if send is None else story.stored_ns.get(send)
-    held = (story.held or {}).get(tenure.queue, ())
-    if tenure.first is None or tenure.first < 0:
-        return None
-    first = next((each for each in held if each.queue_offset >= tenure.first), None)
-    return None if first is None or first.send is None else story.stored_ns.get(first.send)
+    elif tenure.first is not None and tenure.first >= 0:
+        held = (story.held or {}).get(tenure.queue, ())
+        send = next((each.send for each in held if each.queue_offset >= tenure.first), None)
+    return None if send is None else story.stored_ns.get(send)
 
 
 def _begun_ns(group: GroupStory, tenure: Tenure, life: Life) -> int | None:
@@ -103,5 +102,5 @@ def _begun_ns(group: GroupStory, tenure: Tenure, life: Life) -> int | None:
     deliveries = group.deliveries_in(tenure)
     if deliveries:
         return min(each.start_ns for each in deliveries)
-    ends = (tenure.until_ns, life.gone_ns, group.first_leave_ns, group.watched_until_ns)
+    ends = (tenure.until_ns, life.gone_ns, group.first_leave_ns)
     return None if life.is_cut_off else min(at_ns for at_ns in ends if at_ns is not None)

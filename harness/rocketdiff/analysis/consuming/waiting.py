@@ -38,7 +38,7 @@ class Waiting:
         self._faults = [fault for fault in trace.faults if is_felt(fault)]
         self._group = group
         self._fed = tuple(story.held or ())
-        self._until_ns = min(group.watched_until_ns, group.first_leave_ns)
+        self._until_ns = group.first_leave_ns
 
     def too_long_ns(self, held: Held) -> int | None:
         """Return for how long a message has waited; None if the rules may explain it, or there was no member to deliver it."""

@@ -39,7 +39,7 @@ def offsets_on_the_wire(wire: Collection[Row], lives: Collection[Row], reporting
             continue
         what, at_ns, value = seen
         own = sorted(joins[row["member"]])
-        place = bisect_right(own, (at_ns, len(own) + 1))
+        place = bisect_right(own, at_ns, key=lambda joined: joined[0])
         if place:
             place_of = {name: row[name] for name in ("member", "kind", "broker", "queue_id")}
             yield place_of | {"incarnation": own[place - 1][1], "what": what, "at_ns": at_ns, "value": value}

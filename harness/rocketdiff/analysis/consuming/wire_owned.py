@@ -37,7 +37,7 @@ class _Work:
         first_ns = min((from_ns for from_ns, _ in self.done), default=None)
         if first_ns is None:
             return
-        begins = sorted({*self.told_ns, first_ns} if not self.told_ns or first_ns < min(self.told_ns) else self.told_ns)
+        begins = sorted({*self.told_ns, min([first_ns, *self.told_ns])})
         for begin_ns, next_ns in zip(begins, [*begins[1:], inf], strict=True):
             ends = [until_ns for from_ns, until_ns in self.done if begin_ns <= from_ns < next_ns]
             if ends:
@@ -63,7 +63,7 @@ def owned_on_the_wire(
         if row["member"] not in silent or row["kind"] not in _OWN or None in (row["broker"], row["queue_id"]):
             continue
         own = sorted(joins[row["member"]])
-        place = bisect_right(own, (row["in_ns"], len(own) + 1))
+        place = bisect_right(own, row["in_ns"], key=lambda joined: joined[0])
         if place:
             one = work[row["member"], own[place - 1][1]][row["kind"], row["broker"], row["queue_id"]]
             _note(one, row, ends)
@@ -99,8 +99,6 @@ def _note(work: _Work, row: Row, ends: Mapping[tuple[int, int], Sequence[int]]) 
         case WireEvent.PULL:
             lost_ns = (at_ns for at_ns in ends.get((row["member"], row["connection"]), ()) if at_ns >= row["in_ns"])
             work.done.append((row["in_ns"], min(lost_ns, default=inf) if answered_ns is None else answered_ns))
-        case _:
-            pass
 
 
 def _ends(wire: Iterable[Row]) -> Mapping[tuple[int, int], Sequence[int]]:
