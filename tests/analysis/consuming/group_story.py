@@ -27,7 +27,15 @@ from rocketdiff.core.sends.message import properties_text
 from rocketdiff.core.tables.fault import FaultKind, WireHit
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import LONGEST_STALL, ArmSummary, CaseEntry, CaseStatus, GroupEntry, RunManifest
+from rocketdiff.traces.manifest import (
+    LONGEST_STALL,
+    ArmSummary,
+    CaseEntry,
+    CaseStatus,
+    GroupEntry,
+    ResourceSample,
+    RunManifest,
+)
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
@@ -350,6 +358,7 @@ class Story:
     hits: dict[str, WireHit] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     claims: tuple[str, ...] = ("allocations", "owned", "offsets", "content")
+    resources: dict[str, tuple[ResourceSample, ...]] = field(default_factory=dict)
     held: list[Row] = field(
         default_factory=lambda: [
             {
@@ -417,6 +426,7 @@ class Story:
             topics=dict.fromkeys(Arm, "fed"),
             role=ClientRole.CONSUMER,
             hits=self.hits,
+            resources=self.resources,
             groups={
                 arm: GroupEntry(
                     f"group-{arm}",
@@ -496,6 +506,12 @@ def fault_row(
         "healed_ns": ns(from_ms + for_ms + 1),
         "heal_proven_ns": ns(from_ms + for_ms + 10),
     }
+
+
+def starved(late_ms: int, member: str = "candidate-m0") -> dict[str, tuple[ResourceSample, ...]]:
+    """Return samples of a process that waits for a core all the time, so that its messages may be so late."""
+    waited_ns = 4 * late_ms * 100 * MS
+    return {member: tuple(ResourceSample(ns(s * 1_000), cpu_ns=0, waited_ns=s * waited_ns // 100) for s in (0, 100))}
 
 
 def _table(name: TableName, rows: Iterable[Row]) -> pa.Table:

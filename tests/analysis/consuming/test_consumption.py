@@ -9,7 +9,7 @@ from rocketdiff.analysis.consuming.checks import consumption
 from rocketdiff.analysis.consuming.returns import Return
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.units import NS_PER_S
-from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, LEAVE_MS, Group, Story, differences_of, ns
+from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, LEAVE_MS, Group, Story, differences_of, ns, starved
 
 A, B = BROKERS
 LEAVE_FAILS, LEAVES_LATER, NEVER_JOINED = (
@@ -208,6 +208,8 @@ LATEST_MS = 5_100 + 31_000 + 1_500
         pytest.param([kept(11_600)], {"settings": {"heartbeat_broker_interval_ms": 1_000}}, [], id="a broker's look is longer"),
         pytest.param([kept(11_601)], {"settings": {"heartbeat_broker_interval_ms": 1_000}}, [KEPT], id="longer than it"),
         pytest.param([kept(LATEST_MS + 400)], {"stall_ms": 200}, [], id="on a machine that stalls"),
+        pytest.param([kept(LATEST_MS + 300)], {"resources": starved(300)}, [], id="in a process without a core"),
+        pytest.param([kept(LATEST_MS + 301)], {"resources": starved(300)}, [KEPT], id="later in it"),
         pytest.param([kept(LATEST_MS + 401)], {"stall_ms": 200}, [KEPT], id="later on it"),
         pytest.param([kept(39_000, begun_ms=5_100 - 36_500)], {}, [KEPT], id="it has begun by then"),
         pytest.param([kept(39_000, begun_ms=5_101 - 36_500)], {}, [], id="it may not have begun"),
@@ -251,6 +253,9 @@ def delay(group: Group, second: int, late_ms: float, broker: str = B) -> None:
             call["start_ns"], call["end_ns"] = ns(send * EVERY_MS + late_ms), ns(send * EVERY_MS + late_ms + 1)
 
 
+BOTH_STARVED = starved(300) | starved(300, "baseline-m0")
+
+
 def early(story: Story) -> Story:
     for group in (story.baseline, story.candidate):
         life(join_start_ns=ns(-120_000), join_end_ns=ns(-119_900))(group)
@@ -268,6 +273,8 @@ def early(story: Story) -> Story:
         pytest.param(15, 60, {}, False, id="fifteen of twenty by a bit"),
         pytest.param(11, 953, {"settings": {"pull_interval_ms": 700}}, True, id="with an interval"),
         pytest.param(11, 952, {"settings": {"pull_interval_ms": 700}}, False, id="within it"),
+        pytest.param(11, 552.001, {"resources": BOTH_STARVED}, True, id="later than waiting for a core explains"),
+        pytest.param(11, 552, {"resources": BOTH_STARVED}, False, id="as late as that explains"),
         pytest.param(20, 300, {"pauses": ((11_000, 9),)}, True, id="eleven before a fault"),
         pytest.param(20, 300, {"pauses": ((10_000, 9),)}, False, id="ten before a fault"),
     ],

@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.units import NS_PER_S
-from tests.analysis.consuming.group_story import EVERY_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import EVERY_MS, Group, Story, ns, starved
 
 LATE, MORE_OFTEN = "promptness.late", "promptness.more-often-late"
 SECOND = 1_000 // EVERY_MS
@@ -92,6 +92,23 @@ def test_the_interval_between_pulls_is_no_lateness(late_ms: float, accused: bool
     assert signatures(story) == [("candidate", MORE_OFTEN)] * accused
 
 
+@pytest.mark.parametrize(("late_ms", "accused"), [(551, True), (550, False)])
+def test_what_a_starved_process_explains_does_not_count(late_ms: float, accused: bool) -> None:
+    """Its threads waited for a core, which explains 300 ms."""
+    story = Story(resources=starved(300))
+    for second in range(2, 13):
+        delay(story.candidate, second * SECOND, late_ms)
+    assert signatures(story) == [("candidate", MORE_OFTEN)] * accused
+
+
+@pytest.mark.parametrize(("late_ms", "accused"), [(6_300, False), (6_301, True)])
+def test_a_starved_process_may_get_one_message_later(late_ms: float, accused: bool) -> None:
+    """The latest is the one that is latest beside what starvation explains."""
+    story = Story(resources=starved(300))
+    delay(story.candidate, 5 * SECOND, late_ms)
+    assert signatures(story) == [("candidate", LATE)] * accused
+
+
 @pytest.mark.parametrize(
     ("late_ms", "stall_ms", "interval_ms", "accused"),
     [
@@ -129,6 +146,16 @@ def test_calm_ends_two_seconds_before_a_fault(at_ms: int, accused: bool) -> None
     assert (("candidate", LATE) in signatures(story)) is accused
 
 
+@pytest.mark.parametrize(("since_ms", "accused"), [(-3_500, False), (-3_501, True)])
+def test_calm_begins_two_seconds_after_a_change_of_members(since_ms: float, accused: bool) -> None:
+    """Which may take 1.5 s, and five on a busy machine: a message stored at 5,000 ms."""
+    story = Story()
+    delay(story.candidate, 50, 7_000)
+    differences(story)
+    story.candidate.members[0]["join_end_ns"] = ns(since_ms)
+    assert [fact.signature for fact in story.differences("promptness")] == [LATE] * accused
+
+
 @pytest.mark.parametrize(("before_ms", "accused"), [(200, True), (200.001, False)])
 def test_a_message_waits_when_the_one_before_it_was_delivered(before_ms: float, accused: bool) -> None:
     """At the instant when it is stored, or before."""
@@ -138,10 +165,13 @@ def test_a_message_waits_when_the_one_before_it_was_delivered(before_ms: float, 
     assert signatures(story) == [("candidate", LATE)] * accused
 
 
-@pytest.mark.parametrize(("is_orderly", "accused"), [(False, True), (True, False)])
-def test_in_order_a_message_waits_for_the_one_before_it(is_orderly: bool, accused: bool) -> None:
+@pytest.mark.parametrize(
+    ("is_orderly", "end_ms", "accused"),
+    [(False, 12_000, True), (True, 12_000, False), (True, 5_200, True), (True, 5_200.001, False), (True, None, False)],
+)
+def test_in_order_a_message_waits_for_the_one_before_it(is_orderly: bool, end_ms: float | None, accused: bool) -> None:
     """Which has been delivered, and is worked on until then."""
     story = Story(is_orderly=is_orderly)
-    story.candidate.calls_of(50)[0]["end_ns"] = ns(12_000)
+    story.candidate.calls_of(50)[0]["end_ns"] = None if end_ms is None else ns(end_ms)
     delay(story.candidate, 52, 7_000)
     assert signatures(story) == [("candidate", LATE)] * accused

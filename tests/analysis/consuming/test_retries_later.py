@@ -5,7 +5,7 @@ import pytest
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.units import NS_PER_MS
-from tests.analysis.consuming.group_story import COUNT, EVERY_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import COUNT, EVERY_MS, Group, Story, ns, starved
 
 FAILED = list({send * EVERY_MS // 1_000: send for send in range(14, COUNT - 14, 7)}.values())
 """One failed message of each second."""
@@ -65,6 +65,15 @@ def test_the_interval_between_pulls_is_no_lateness(late_ms: float, accused: bool
     story = Story(settings={"pull_interval_ms": 600})
     for send in FAILED[:11]:
         delay_retry(story.candidate, send, late_ms + 500 - 47)
+    assert signatures(story) == [("candidate", "retries.later")] * accused
+
+
+@pytest.mark.parametrize(("late_ms", "accused"), [(800, False), (801, True)])
+def test_what_a_starved_process_explains_does_not_count(late_ms: float, accused: bool) -> None:
+    """Its threads waited for a core, which explains 300 ms."""
+    story = Story(resources=starved(300))
+    for send in FAILED[:11]:
+        delay_retry(story.candidate, send, late_ms)
     assert signatures(story) == [("candidate", "retries.later")] * accused
 
 

@@ -62,6 +62,10 @@ def also(at_ms: float, send: int, member: int = 0) -> Change:
     return lambda group: group.deliver(send, at_ms, member=member)
 
 
+def reports_no_retry_rounds(group: Group) -> None:
+    group.allocations = [row for row in group.allocations if row["kind"] == "fed"]
+
+
 BEGUN, OPEN = Ending.FAILOVER, Ending.OPEN
 
 
@@ -110,6 +114,17 @@ BEGUN, OPEN = Ending.FAILOVER, Ending.OPEN
         pytest.param(case(joins(10_050, 19_000), also(16_000, 103, 1)), [(0, 5_950, 1, BEGUN)], id="its first message"),
         pytest.param(
             case(joins(10_050, 16_000), joins(12_000, None, member=2)), [(0, LEAVE_MS - 10_050, 0, OPEN)], id="two together"
+        ),
+        pytest.param(
+            case(joins(10_050, None, client_id="a"), joins(10_050, 13_000, 2, client_id="b"), also(16_000, 102, 1)),
+            [(0, 5_950, 2, BEGUN)],
+            id="the later of two queues",
+        ),
+        pytest.param(
+            case(joins(0, None), joins(1_000, None, 2, client_id="a")), [(0, LEAVE_MS - 1_000, 1, OPEN)], id="soon after the feed begins"
+        ),
+        pytest.param(
+            case(joins(10_050, 12_000), reports_no_retry_rounds), [(0, EQUAL_MS, 1, BEGUN)], id="without rounds of the retry topic"
         ),
     ],
 )  # fmt: skip

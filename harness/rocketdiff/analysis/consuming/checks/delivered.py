@@ -184,9 +184,8 @@ class _Passing:
     @classmethod
     def of(cls, group: GroupStory, tenure: Tenure, first: int) -> Self:
         own, over_ns = group.deliveries_in(tenure), group.over_ns(tenure) - BEGUN_BY_ALL_NS
-        offsets = [each.queue_offset for each in own]
         begun = [each.queue_offset for each in own if each.start_ns <= over_ns]
-        return cls(first, max(offsets, default=-1), max(begun, default=-1))
+        return cls(first, max([first, *(each.queue_offset for each in own)]), max([first, *begun]))
 
     def passes(self, offset: int, *, is_committed: bool) -> bool:
         """Return True if a message was left out; one whose call has not begun yet is the next owner's, unless it is committed."""

@@ -157,7 +157,7 @@ def _handed_over_ns(story: CaseStory, group: GroupStory, tenure: Tenure) -> int 
     if life is None or life.is_cut_off or tenure.is_left:
         return None
     ends = [at_ns for at_ns in (tenure.until_ns, life.gone_ns) if at_ns is not None]
-    if not ends or (min(ends) == life.gone_ns and life.killed_ns is not None):
+    if not ends:
         return None
     from_ns, to_ns = min(ends) - REMEMBERED_NS, min(ends) + AFTER_GIVING_UP_NS
     downs = [(fault.inject_ns, unreachable_until_ns(fault)) for fault in story.trace.faults if is_down(fault)]

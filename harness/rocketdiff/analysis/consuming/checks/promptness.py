@@ -93,7 +93,7 @@ def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, in
                 spans = ((since_ns - APART_NS, until_ns + APART_NS) for since_ns, until_ns in disturbed)
                 if not any(since_ns <= stored_ns <= until_ns for since_ns, until_ns in spans):
                     yield each, stored_ns
-            before_ns = max(before_ns, done_ns.get(each.queue_offset, inf) if group.is_orderly else each.start_ns)
+            before_ns = max(before_ns, done_ns[each.queue_offset] if group.is_orderly else each.start_ns)
 
 
 def _firsts(deliveries: tuple[Delivery, ...]) -> list[Delivery]:

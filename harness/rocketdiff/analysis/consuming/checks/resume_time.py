@@ -72,7 +72,7 @@ def _noticed_ns(story: CaseStory, fault: FaultRecord, heal_ns: int) -> Iterator[
         known = (story.stored_ns.get(each.send) for each in held if each.send is not None)
         stored = sorted(at_ns for at_ns in known if at_ns is not None)
         after = [at_ns - heal_ns for at_ns in stored[bisect_left(stored, heal_ns) :]]
-        yield min([*after[1:2], (after or [0])[0] + HOLD_NS])
+        yield min([*after[1:], (after or [0])[0] + HOLD_NS])
 
 
 def evaluate(facts: CaseFacts) -> Evidence:

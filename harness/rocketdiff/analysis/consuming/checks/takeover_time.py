@@ -88,8 +88,7 @@ def _spells(story: CaseStory, group: GroupStory) -> Iterator[_Spell]:
     changes = [at_ns for at_ns in group.changes_ns if origin_ns < at_ns < group.fed_until_ns]
     begins = [at_ns for before, at_ns in pairwise([origin_ns - TOGETHER_NS, *changes]) if at_ns - before > TOGETHER_NS]
     for begin_ns, next_ns in pairwise([*begins, min(group.first_leave_ns, group.watched_until_ns)]):
-        own = [at_ns for at_ns in changes if begin_ns <= at_ns < next_ns]
-        yield _Spell(begin_ns, max(own, default=begin_ns), next_ns)
+        yield _Spell(begin_ns, max([begin_ns, *(at_ns for at_ns in changes if at_ns < next_ns)]), next_ns)
 
 
 def _first(group: GroupStory, queue: QueueOf, life: Life, spell: _Spell) -> int | None:
