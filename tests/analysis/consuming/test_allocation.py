@@ -262,6 +262,15 @@ def test_rounds_of_members_without_an_id_are_open() -> None:
     assert (seen.standing, seen.reason) == (Standing.INDECISIVE, "the rules leave 8 of 8 open for acme:1")
 
 
+def test_rounds_with_a_strategy_of_the_application_are_open() -> None:
+    """The rules do not have it."""
+    made = Story(checks=("allocation",))
+    for row in (*made.baseline.allocations, *made.candidate.allocations):
+        row["strategy"] = "of-acme"
+    seen = evidence(made)
+    assert (seen.standing, seen.reason) == (Standing.INDECISIVE, "the rules leave 2 of 2 open for java:5.3.3")
+
+
 def is_lost(group: Group) -> None:
     """Its member died at an unknown instant."""
     group.members[0] |= {"ended": "died", "leave_start_ns": None, "leave_end_ns": None}

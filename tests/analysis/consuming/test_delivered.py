@@ -1,13 +1,16 @@
 """What a listener is shown of a message, beside what its broker holds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
-from tests.analysis.consuming.group_story import Row, Story, ns, properties_of
+from tests.analysis.consuming.group_story import LEAVE_MS, Row, Story, ns, properties_of
 
 PLAIN, WITH_CONTENT, FAILED = 50, 51, 70
 """A message to which its sender gave nothing, one with properties, and one that comes back."""
@@ -107,14 +110,39 @@ def test_two_deliveries_at_once_share_a_report() -> None:
     assert found(again) == []
 
 
+ODD = range(1, 200, 2)
+"""Messages of broker-b."""
+
+
+def drop(*sends: int) -> Change:
+    return lambda story: [story.candidate.drop(send) for send in sends] and None
+
+
+def without_commits(story: Story) -> None:
+    """Of broker-b's queue."""
+    group = story.candidate
+    group.committed = [row for row in group.committed if row["broker"] == "broker-a"]
+    group.offsets = [row for row in group.offsets if row["what"] != "commit"]
+
+
+def later(send: int, at_ms: float) -> Change:
+    return lambda story: story.candidate.calls_of(send)[0].update(start_ns=ns(at_ms), end_ns=ns(at_ms + 1))
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
         pytest.param([lambda story: story.candidate.drop(50)], [("never", 50)], id="a later one was delivered"),
         pytest.param([lambda story: story.candidate.drop(198)], [("not-yet", 198)], id="none was delivered later"),
         pytest.param([lambda story: story.candidate.drop(50), held(50, send=None)], [], id="of others"),
+        pytest.param([drop(*ODD)], [("not-yet", send) for send in ODD], id="none of its queue was delivered"),
+        pytest.param([drop(*ODD[:-1])], [("never", send) for send in ODD[:-1]], id="the last one alone was"),
+        pytest.param(
+            [drop(*ODD[:-1]), without_commits, later(199, LEAVE_MS - 5_000)], [("never", send) for send in ODD[:-1]], id="five seconds before the leave"
+        ),
+        pytest.param([drop(*ODD[:-1]), without_commits, later(199, LEAVE_MS - 4_999)], [], id="soon before the leave"),
     ],
-)
+)  # fmt: skip
 def test_a_message_is_missing(changes: list[Change], expected: list[tuple[str, int]]) -> None:
     """At the end of what was watched."""
     facts = differences(*changes)
@@ -129,6 +157,25 @@ def test_a_missing_message_is_described() -> None:
     assert never.observed == "none, though offset 26 was delivered by a member that began below it"
     (late,) = differences(lambda story: story.candidate.drop(198))
     assert late.observed == "none for 12 s, and no fault and no change of members explains it"
+
+
+def test_messages_that_a_broker_may_still_hold_back_are_open() -> None:
+    """It resumes three seconds before the leave: twelve of its messages, one in twenty of all and two more."""
+    made = Story(checks=("delivered",), pauses=((17_000, 12_000),))
+    drop(*range(177, 200, 2))(made)
+    (found,) = [each for each in made.analysis().evidence if each.check == "delivered"]
+    assert (found.standing, found.reason) == (Standing.INDECISIVE, "the rules leave 12 of 200 open for acme:1")
+
+
+def test_without_a_summary_of_its_arm_nothing_is_claimed() -> None:
+    """The case did not complete."""
+    made = Story()
+    shown(PLAIN, unique_key="x")(made)
+    trace = made.trace()
+    facts = (
+        each.fact for each in judge_case(replace(trace, entry=replace(trace.entry, arms={})), wanted={"delivered"})
+    )
+    assert [fact for fact in facts if isinstance(fact, DifferenceFact)] == []
 
 
 def test_a_message_with_a_tag_of_others_is_not_subscribed() -> None:
