@@ -1,10 +1,12 @@
 """How much of a queue a member may hold, and how soon it goes on, at each limit."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Standing
-from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, ns
+from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, differences_without_messages, ns
 
 EXCEEDED, STANDS_STILL = "flow-control.exceeded", "flow-control.stands-still"
 
@@ -69,6 +71,27 @@ def test_a_member_pulls_with_unfinished_messages(
     assert all((fact.send, fact.at_ns) == (2 * held[-1], ns(9_950)) for fact in found)
     words = f"one with {len(held)}" if "pull_threshold_for_queue" in settings else f"one with {held[0]} and {held[-1]}"
     assert all(fact.observed == words for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [
+        (range(1_000), []),
+        (range(1_001), [EXCEEDED]),
+        ((0, 2_000), []),
+        ((0, 2_001), [EXCEEDED]),
+    ],
+)
+def test_a_member_without_settings_has_the_limits_of_every_release(offsets: Sequence[int], expected: list[str]) -> None:
+    """A thousand messages, and two thousand offsets from the first to the last: of one call, with a pull beside it."""
+
+    def change(group: Group) -> None:
+        group.deliver(0, 2_000, end_ns=ns(4_000))
+        row = group.deliveries.pop()
+        group.deliveries = [row | {"queue_offset": each, "send": 2 * each, "place": each} for each in offsets]
+        group.pull(3_000, BROKERS[0], 50)
+
+    assert [fact.signature for fact in differences_without_messages("flow-control", change)] == expected
 
 
 @pytest.mark.parametrize(("at_ms", "expected"), [(2_202, []), (2_203, [EXCEEDED]), (15_000, [])])
