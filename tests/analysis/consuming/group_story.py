@@ -508,10 +508,11 @@ def fault_row(
     }
 
 
-def starved(late_ms: int, member: str = "candidate-m0") -> dict[str, tuple[ResourceSample, ...]]:
-    """Return samples of a process that waits for a core all the time, so that its messages may be so late."""
-    waited_ns = 4 * late_ms * 100 * MS
-    return {member: tuple(ResourceSample(ns(s * 1_000), cpu_ns=0, waited_ns=s * waited_ns // 100) for s in (0, 100))}
+def starved(late_ms: int, *, arm: str = "candidate", since_s: int = 0) -> dict[str, tuple[ResourceSample, ...]]:
+    """Return samples of a process that waits for a core since an instant, so that its messages may be so late."""
+    instants_s = (since_s, since_s + 100)
+    waited_ns = 4 * late_ms * MS
+    return {f"{arm}-m0": tuple(ResourceSample(ns(s * 1_000), cpu_ns=0, waited_ns=s * waited_ns) for s in instants_s)}
 
 
 def _table(name: TableName, rows: Iterable[Row]) -> pa.Table:

@@ -18,6 +18,7 @@ LEAVE_FAILS, LEAVES_LATER, NEVER_JOINED = (
     "consumption.never-joined",
 )
 KEPT, LATER, CALLS = "consumption.kept-queue-waits", "consumption.later", "consumption.too-many-calls"
+WAITS = "consumption.waits-longer"
 BATCH, RESUMES_LATER, RESUMES_SOONER = (
     "consumption.batch-too-large",
     "consumption.resumes-later",
@@ -66,6 +67,9 @@ PAUSED = {"pauses": ((LEAVE_MS - 1_000, 2_000),)}
             [life(error="E"), another(member=0, incarnation=3, error=None)], {}, [f"{NEVER_JOINED}/E"], id="it joins once more later"
         ),
         pytest.param([life(error="E"), another(incarnation=2, error=None)], {}, [f"{NEVER_JOINED}/E"], id="another joins"),
+        pytest.param(
+            [life(error="E"), another(member=0, incarnation=2, error=None, join_start_ns=None)], {}, [f"{NEVER_JOINED}/E"], id="it is not ordered once more"
+        ),
         pytest.param([life(leave_error="E")], {}, [f"{LEAVE_FAILS}/E"], id="a leave fails"),
         pytest.param([life(leave_error="E"), another(leave_error="E")], {}, [f"{LEAVE_FAILS}/E"], id="once for an error"),
         pytest.param([life(leave_error="E"), another(leave_error="F")], {}, [f"{LEAVE_FAILS}/E", f"{LEAVE_FAILS}/F"], id="two errors"),
@@ -77,9 +81,17 @@ PAUSED = {"pauses": ((LEAVE_MS - 1_000, 2_000),)}
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 5_921))], {"stall_ms": 200}, [LEAVES_LATER], id="longer on it"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000), leave_error="E")], {}, [f"{LEAVE_FAILS}/E"], id="one that fails is not long"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000)), another()], {}, [LEAVES_LATER], id="the longest of two"),
+        pytest.param(
+            [life(leave_end_ns=ns(LEAVE_MS + 9_000)), another(leave_start_ns=ns(LEAVE_MS + 100), leave_end_ns=ns(LEAVE_MS + 120))],
+            {},
+            [LEAVES_LATER],
+            id="the first of two",
+        ),
+        pytest.param([life(leave_start_ns=None, leave_error="E")], {}, [], id="one that fails without a beginning"),
         pytest.param([life(leave_end_ns=None)], {}, [], id="a leave without an end"),
         pytest.param([life(leave_start_ns=None)], {}, [], id="a leave without a beginning"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000))], {"pauses": ((LEAVE_MS + 9_000, 9),)}, [], id="a fault as it ends"),
+        pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000))], {"pauses": ((1_000, 9), (LEAVE_MS + 9_000, 9))}, [], id="the second of two faults"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000))], {"pauses": ((LEAVE_MS + 9_001, 9),)}, [LEAVES_LATER], id="a fault later"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000))], {"pauses": ((1_000, LEAVE_MS - 6_001),)}, [], id="five seconds after a fault"),
         pytest.param([life(leave_end_ns=ns(LEAVE_MS + 9_000))], {"pauses": ((1_000, LEAVE_MS - 6_002),)}, [LEAVES_LATER], id="later after a fault"),
@@ -194,6 +206,11 @@ def kept(at_ms: float, send: int = 51, begun_ms: float = EARLY) -> Change:
     return change
 
 
+def comes_back(at_ms: float) -> Change:
+    """The copy of a failed message is delivered at an instant."""
+    return lambda group: group.calls_of(77)[1].update(start_ns=ns(at_ms), end_ns=ns(at_ms + 1))
+
+
 LATEST_MS = 5_100 + 31_000 + 1_500
 """Of message 51: the next heartbeat, a refused pull, and a busy machine."""
 
@@ -223,6 +240,8 @@ LATEST_MS = 5_100 + 31_000 + 1_500
         pytest.param([kept(39_000), lasts(50, 39_000)], {"settings": {"consume_thread_min": 1}}, [CALLS], id="its thread is busy"),
         pytest.param([kept(39_000), lasts(50, LATEST_MS)], {"settings": {"consume_thread_min": 1}}, [CALLS, KEPT], id="its thread is free"),
         pytest.param([kept(39_000), another(join_start_ns=ns(8_000))], {}, [KEPT], id="another member comes"),
+        pytest.param([kept(39_000), kept(80_000, 53), life(leave_start_ns=ns(120_000), leave_end_ns=ns(120_020))], {}, [KEPT], id="two of its messages"),
+        pytest.param([kept(5_102), comes_back(50_000)], {}, [], id="a failed message comes back late"),
     ],
 )  # fmt: skip
 def test_a_message_waits_in_a_queue_that_is_kept(
@@ -253,7 +272,8 @@ def delay(group: Group, second: int, late_ms: float, broker: str = B) -> None:
             call["start_ns"], call["end_ns"] = ns(send * EVERY_MS + late_ms), ns(send * EVERY_MS + late_ms + 1)
 
 
-BOTH_STARVED = starved(300) | starved(300, "baseline-m0")
+BOTH_STARVED = starved(300) | starved(300, arm="baseline")
+STARVED_LATER = starved(12_000, since_s=12) | starved(12_000, arm="baseline", since_s=12)
 
 
 def early(story: Story) -> Story:
@@ -275,6 +295,7 @@ def early(story: Story) -> Story:
         pytest.param(11, 952, {"settings": {"pull_interval_ms": 700}}, False, id="within it"),
         pytest.param(11, 552.001, {"resources": BOTH_STARVED}, True, id="later than waiting for a core explains"),
         pytest.param(11, 552, {"resources": BOTH_STARVED}, False, id="as late as that explains"),
+        pytest.param(11, 12_200, {"resources": STARVED_LATER}, False, id="explained until they are delivered"),
         pytest.param(20, 300, {"pauses": ((11_000, 9),)}, True, id="eleven before a fault"),
         pytest.param(20, 300, {"pauses": ((10_000, 9),)}, False, id="ten before a fault"),
     ],
@@ -311,14 +332,114 @@ def test_a_later_group_is_described() -> None:
 
 
 @pytest.mark.parametrize(("since", "observed"), [(3, []), (2, ["11 of 13 seconds without a fault, faster in 0"])])
-def test_seconds_beside_a_change_of_members_do_not_count(since: int, observed: list[str]) -> None:
-    """A member joins one group at 8 s: 1.5 s, and five of a busy machine, so that those from 8 to 14 are left out."""
+@pytest.mark.parametrize("joined_ms", [8_000, 8_500])
+def test_seconds_beside_a_change_of_members_do_not_count(joined_ms: int, since: int, observed: list[str]) -> None:
+    """A member joins one group in the ninth second: 1.5 s, and five of a busy machine, so that those from 8 to 14 are left out."""
     made = early(Story())
-    another(join_start_ns=ns(8_000), join_end_ns=ns(8_000))(made.baseline)
+    another(join_start_ns=ns(joined_ms), join_end_ns=ns(joined_ms))(made.baseline)
     for second in range(since, 20):
         delay(made.candidate, second, 400)
     found = [fact for fact in differences(made) if fact.signature == LATER]
     assert [fact.observed.partition("slower in ")[2] for fact in found] == observed
+
+
+def without_first_calls(group: Group) -> None:
+    """Its retries alone were seen."""
+    group.calls = [row for row in group.calls if row["kind"] == "retry"]
+    calls = {row["call"] for row in group.calls}
+    group.deliveries = [row for row in group.deliveries if row["call"] in calls]
+
+
+def delivered_again(group: Group) -> None:
+    for send in range(200):
+        group.deliver(send, send * EVERY_MS + 400)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(without_first_calls, id="retries alone"),
+        pytest.param(delivered_again, id="further deliveries"),
+        pytest.param(lambda group: group.deliver(201, 5_000), id="a message that is not held"),
+    ],
+)
+def test_the_first_delivery_of_a_stored_message_counts(change: Change) -> None:
+    """From the fed topic."""
+    made = early(Story())
+    change(made.candidate)
+    assert [fact for fact in differences(made) if fact.signature == LATER] == []
+
+
+def applies(group: Group) -> None:
+    """Its application resumes a queue that it has not paused."""
+    call = {
+        "what": "resume",
+        "broker": B,
+        "queue_id": 0,
+        "start_ns": ns(9_000),
+        "end_ns": ns(9_005),
+        "offset": None,
+        "error": None,
+    }
+    group.members[0]["applied"] = [call]
+
+
+def comes(send: int, waited_ms: float) -> Change:
+    def change(group: Group) -> None:
+        at_ns = ns(send * EVERY_MS + waited_ms)
+        group.calls_of(send)[0].update(start_ns=at_ns, end_ns=at_ns + 1)
+
+    return change
+
+
+def without_queue(group: Group) -> None:
+    for send in range(1, 200, 2):
+        group.drop(send)
+
+
+WAITS_MS = 2 + 1_000 + 1_500
+"""The other group's longest, a look whether a queue is resumed, and a busy machine."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "story", "expected"),
+    [
+        pytest.param([applies, comes(51, WAITS_MS)], {}, [], id="at the limit"),
+        pytest.param([applies, comes(51, WAITS_MS + 0.001)], {}, [51], id="later"),
+        pytest.param([comes(51, 9_000)], {}, [], id="without a call"),
+        pytest.param([applies, another(), comes(51, 9_000)], {}, [51], id="a call at one of two members"),
+        pytest.param([applies, comes(51, WAITS_MS + 400)], {"stall_ms": 200}, [], id="on a machine that stalls"),
+        pytest.param([applies, comes(51, WAITS_MS + 401)], {"stall_ms": 200}, [51], id="later on it"),
+        pytest.param([applies, comes(51, WAITS_MS + 300)], {"resources": starved(300)}, [], id="in a process without a core"),
+        pytest.param([applies, comes(51, WAITS_MS + 301)], {"resources": starved(300)}, [51], id="later in it"),
+        pytest.param([applies, comes(51, 4_000), comes(50, 5_000)], {}, [50], id="the longest of two queues"),
+        pytest.param([applies, comes(51, 4_000), comes(151, 4_001)], {}, [151], id="the longest of one"),
+        pytest.param([applies, comes_back(29_000)], {}, [], id="a failed message comes back late"),
+    ],
+)  # fmt: skip
+def test_a_queue_about_which_applications_call_waits(
+    changes: list[Change], story: dict[str, Any], expected: list[int]
+) -> None:
+    """The longest wait beside the other group's."""
+    found = [fact for fact in differences_of("consumption", *changes, **story) if fact.signature == WAITS]
+    assert [fact.send for fact in found] == expected
+
+
+def test_a_queue_of_which_the_other_group_got_nothing_is_not_compared() -> None:
+    """There is no wait beside which its own would be long."""
+    made = Story()
+    without_queue(made.baseline)
+    applies(made.candidate)
+    comes(51, 9_000)(made.candidate)
+    assert WAITS not in {fact.signature for fact in differences(made)}
+
+
+def test_a_long_wait_is_described() -> None:
+    """Since when it lasted, beside the other group's."""
+    (found,) = differences_of("consumption", applies, comes(51, 4_000))
+    assert (found.at_ns, found.send) == (ns(5_100), 51)
+    assert found.expected == "messages of queue 0 of broker-b after 0.0 s, the other group's longest"
+    assert found.observed == "message 51 after 4.0 s, while it could be pulled and all before it were finished"
 
 
 SOON, LATE = Return(ns(7_500), ns(10_000), ns(8_000)), Return(ns(7_500), ns(10_000), ns(30_000))

@@ -115,7 +115,11 @@ ODD = range(1, 200, 2)
 
 
 def drop(*sends: int) -> Change:
-    return lambda story: [story.candidate.drop(send) for send in sends] and None
+    def change(story: Story) -> None:
+        for send in sends:
+            story.candidate.drop(send)
+
+    return change
 
 
 def without_commits(story: Story) -> None:

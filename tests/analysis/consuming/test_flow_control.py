@@ -6,7 +6,15 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Standing
-from tests.analysis.consuming.group_story import BROKERS, EVERY_MS, Group, Story, differences_without_messages, ns
+from tests.analysis.consuming.group_story import (
+    BROKERS,
+    EVERY_MS,
+    Group,
+    Story,
+    differences_of,
+    differences_without_messages,
+    ns,
+)
 
 EXCEEDED, STANDS_STILL = "flow-control.exceeded", "flow-control.stands-still"
 
@@ -139,6 +147,22 @@ def test_a_member_that_holds_nothing_goes_on(
     call = story.candidate.calls_of(51)[0]
     call["start_ns"], call["end_ns"] = ns(51 * EVERY_MS + late_ms), ns(51 * EVERY_MS + late_ms + 1)
     assert signatures(story) == expected
+
+
+@pytest.mark.parametrize(("late_ms", "expected"), [(10_000, []), (10_001, [STANDS_STILL])])
+def test_a_member_that_takes_a_queue_begins_to_pull_it(late_ms: float, expected: list[str]) -> None:
+    """Within 1.5 s, from which on a message is due that was stored before."""
+
+    def change(group: Group) -> None:
+        for send in range(53, 100, 2):
+            group.drop(send)
+        group.own(5_050, "a", "A", "B")
+        group.offset("query", 10_000, BROKERS[1], 25)
+        group.own(10_000, "a", "b", "A", "B")
+        begun_ns = ns(10_000 + 1_500 + late_ms)
+        group.calls_of(51)[0].update(start_ns=begun_ns, end_ns=begun_ns + 1)
+
+    assert [fact.signature for fact in differences_of("flow-control", change)] == expected
 
 
 def test_a_message_is_due_when_all_before_it_are_finished() -> None:

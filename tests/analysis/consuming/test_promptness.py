@@ -156,6 +156,13 @@ def test_calm_begins_two_seconds_after_a_change_of_members(since_ms: float, accu
     assert [fact.signature for fact in story.differences("promptness")] == [LATE] * accused
 
 
+def test_a_message_that_is_not_held_is_not_awaited() -> None:
+    """When it was stored is not known."""
+    story = Story()
+    story.candidate.deliver(201, 12_000)
+    assert signatures(story) == []
+
+
 @pytest.mark.parametrize(("before_ms", "accused"), [(200, True), (200.001, False)])
 def test_a_message_waits_when_the_one_before_it_was_delivered(before_ms: float, accused: bool) -> None:
     """At the instant when it is stored, or before."""

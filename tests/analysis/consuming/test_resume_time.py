@@ -10,7 +10,7 @@ from rocketdiff.analysis.facts import DifferenceFact, OutageValue
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.traces.schema import TableName
-from tests.analysis.consuming.group_story import Group, Row, Story, fault_row, ns, shown_of
+from tests.analysis.consuming.group_story import LEAVE_MS, Group, Row, Story, fault_row, ns, shown_of
 
 
 def values_ms(story: Story) -> list[float]:
@@ -188,6 +188,10 @@ def resumes(story: Story, at_ms: float | None, arm: str = "candidate") -> Story:
         pytest.param(resumes(paused(), 14_000, "baseline"), False, id="the baseline later"),
         pytest.param(resumes(resumes(paused(), 14_000, "baseline"), 14_000), False, id="both later"),
         pytest.param(resumes(killed(), 14_000), False, id="after a restart"),
+        pytest.param(resumes(resumes(paused(), None, "baseline"), None), False, id="both never"),
+        pytest.param(resumes(resumes(paused(), 13_200, "baseline"), 14_000), True, id="the baseline just in time"),
+        pytest.param(resumes(resumes(paused(), 13_201, "baseline"), 14_000), False, id="the baseline a bit later, too"),
+        pytest.param(Story(faults=[fault_row("broker-b", 6_000, 1) | {"heal_ns": None}]), False, id="not healed"),
     ],
 )
 def test_a_resumption_seconds_after_the_longest_by_the_rules_is_a_difference(story: Story, is_found: bool) -> None:
@@ -195,3 +199,18 @@ def test_a_resumption_seconds_after_the_longest_by_the_rules_is_a_difference(sto
     facts = (each.fact for each in judge_case(story.trace(), wanted={"consumption"}))
     found = {fact.signature for fact in facts if isinstance(fact, DifferenceFact)}
     assert ("consumption.resumes-later" in found) is is_found
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "observed", "found_ms"),
+    [(14_000, "the first after 6.5 s", 14_000), (None, "none after 25.0 s", LEAVE_MS + 500)],
+)
+def test_a_late_resumption_is_described(at_ms: float | None, observed: str, found_ms: int) -> None:
+    """Beside the other group's."""
+    (fact,) = (
+        each
+        for each in resumes(paused(), at_ms).differences("consumption")
+        if each.signature == "consumption.resumes-later"
+    )
+    assert fact.expected == "a message of broker-b 0.0 s after its pause, as in the other group"
+    assert (fact.observed, fact.at_ns) == (observed, ns(found_ms))

@@ -240,7 +240,7 @@ def _observe_waits(story: CaseStory, facts: GroupFacts, busy_ns: int) -> None:
 
 def _longest_waits(story: CaseStory, group: GroupStory) -> Mapping[QueueOf, tuple[int, Delivery]]:
     """Return the longest wait (ns) of a message in each queue, from when nothing stood in its way, and the message."""
-    found: dict[QueueOf, tuple[int, Delivery]] = {}
+    found: defaultdict[QueueOf, list[tuple[int, Delivery]]] = defaultdict(list)
     resumptions = [
         (pause.queue, at_ns)
         for life in group.lives
@@ -253,10 +253,9 @@ def _longest_waits(story: CaseStory, group: GroupStory) -> Mapping[QueueOf, tupl
         for each, due_ns in awaited(story, group, tenure):
             from_ns = max(due_ns, tenure.from_ns) if tenure.is_sought else due_ns
             resumed = (at_ns for queue, at_ns in resumptions if queue == tenure.queue)
-            from_ns = max((at_ns for at_ns in resumed if from_ns < at_ns <= each.start_ns), default=from_ns)
-            if each.start_ns - from_ns > found.get(tenure.queue, (-1, each))[0]:
-                found[tenure.queue] = each.start_ns - from_ns, each
-    return found
+            from_ns = max([from_ns, *(at_ns for at_ns in resumed if at_ns <= each.start_ns)])
+            found[tenure.queue].append((each.start_ns - from_ns, each))
+    return {queue: max(waits, key=lambda one: one[0]) for queue, waits in found.items()}
 
 
 def _leave(story: CaseStory, life: Life) -> tuple[int, int] | None:

@@ -84,7 +84,7 @@ def _awaited(story: CaseStory, group: GroupStory) -> Iterator[tuple[Delivery, in
     disturbed = [*Membership(story, group).moving()]
     disturbed += [(fault.inject_ns, inf) for fault in story.trace.faults]
     for queue in sorted(story.held or {}):
-        before_ns: float = 0
+        before_ns = -inf
         deliveries = group.by_queue.get(queue, ())
         done_ns = {each.queue_offset: inf if each.end_ns is None else each.end_ns for each in deliveries}
         for each in _firsts(deliveries):
