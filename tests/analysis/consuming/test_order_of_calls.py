@@ -165,6 +165,7 @@ def also(at_ms: float) -> Change:
         pytest.param([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_960)], {}, [(OWNERS, 2)], id="it goes on beside it"),
         pytest.param([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_950)], {}, [(OWNERS, 1)], id="it goes on at once"),
         pytest.param([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_960), also(5_970)], {}, [(REPEATED, 2), (OWNERS, 2)], id="noted once"),
+        pytest.param([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_960), call(3, 5_970, 5_971)], {}, [(OWNERS, 2)], id="the first of two"),
         pytest.param([own_to(5_000, 5_000), LONG, next_(5_950), also(5_960)], {}, [(OWNERS, 1)], id="it goes on before it leaves"),
         pytest.param([own_to(5_000, 5_000), LONG, also(5_910), next_(5_950)], {}, [], id="it has gone on before"),
         pytest.param([own_to(5_000, 5_000, **gone(4_000, 4_900)), LONG, next_(5_550), also(5_900)], {}, [], id="a second after it left"),
@@ -193,6 +194,9 @@ def also(at_ms: float) -> Change:
         pytest.param([own_to(5_000, 6_000, 0), call(0, 4_900, 6_500), next_(6_500, 0)], {}, [], id="the same member, after its call"),
         pytest.param([own_to(5_000, 6_000, 0), call(0, 4_900, 6_500), next_(6_499, 0)], {}, [(PARALLEL, 1)], id="the same, beside its call"),
         pytest.param([own_to(5_000, 6_000, 0), call(0, 4_900, None), next_(6_499, 0)], {}, [(PARALLEL, 1)], id="the same, beside one without an end"),
+        pytest.param(
+            [own_to(5_000, 6_000, 0), FIRST, call(1, 4_900, 6_500), call(2, 6_499, 6_600), call(3, 6_700, 6_701)], {}, [(PARALLEL, 2)], id="the same, beside its last call"
+        ),
     ],
 )  # fmt: skip
 def test_a_member_takes_a_queue_over(
@@ -210,7 +214,7 @@ def test_a_member_takes_a_queue_over(
         ([call(1, 1_000, 1_010), call(0, 1_020, 1_030)], "queue 0 of broker-b in order, after offset 1", "offset 0"),
         ([fails(0, 1_000, 1_010), call(1, 1_060, 1_070)], "offset 0 again, which failed and holds queue 0 of broker-b up", "offset 1"),
         ([fails(0, 1_000, 1_010), call(0, 1_030, 1_070)], "offset 0 again 50 ms after its failure", "20 ms after it"),
-        ([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_960)], "no call for queue 0 of broker-b by member 0, since member 1 has its lock", "offset 2"),
+        ([own_to(5_000, 5_000, **STAYS), LONG, next_(5_950), also(5_960), call(3, 5_970, 5_971)], "no call for queue 0 of broker-b by member 0, since member 1 has its lock", "offset 2"),
         ([own_to(5_000, 5_000), LONG, next_(5_300)], "no call for queue 0 of broker-b by member 1 before the one of member 0 has ended", "offset 1"),
         ([own_to(5_000, 6_000, 0), call(0, 4_900, 6_500), next_(6_499, 0)], "one call at a time for queue 0 of broker-b", "another one has not ended"),
         (

@@ -1,14 +1,19 @@
 """What a member may deliver again, leave out, or deliver after it has given a queue up, at each limit."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
-from tests.analysis.consuming.group_story import Group, differences_of
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.traces.schema import TableName
+from tests.analysis.consuming.group_story import Group, Story, differences_of, fault_row, ns
 
 AGAIN, GAP, LATE = "redelivery.without-cause", "redelivery.gap", "redelivery.after-giving-up"
 BELOW, ABOVE = "redelivery.below-the-committed-offset", "redelivery.above-the-committed-offset"
+NO_MESSAGE = -1
 
 
 def signatures(change: Callable[[Group], None], **story: object) -> list[str]:
@@ -38,7 +43,7 @@ def fail_and_keep(group: Group, send: int, after_ms: float = 5_000, times: int =
         (5_000, 2, "throw", False, [AGAIN]),
         (5_000, 1, "success", False, [AGAIN]),
         (0, 1, "throw", True, []),
-        (-0.001, 1, "throw", True, [AGAIN]),
+        (-0.000_001, 1, "throw", True, [AGAIN]),
     ],
 )
 def test_a_message_comes_again_from_its_member(
@@ -64,28 +69,38 @@ def test_a_message_whose_call_has_not_ended_comes_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "pauses", "is_orderly", "expected"),
+    ("kept", "stops", "story", "expected"),
     [
-        (2, (), False, []),
-        (3, (), False, [AGAIN] * 3),
-        (3, (), True, []),
-        (3, ((8_000, 2_000),), False, []),
+        (2, None, {}, []),
+        (3, None, {}, [AGAIN] * 3),
+        (3, None, {"is_orderly": True}, []),
+        (3, None, {"pauses": ((8_000, 2_000),)}, []),
+        (3, (7_000, 7_903), {}, []),
+        (3, (7_000, 7_902), {}, [AGAIN] * 3),
+        (3, (16_303, 16_400), {}, []),
+        (3, (16_304, 16_400), {}, [AGAIN] * 3),
     ],
 )
 def test_few_hand_backs_come_to_nothing_without_a_fault(
-    kept: int, pauses: tuple[tuple[int, int], ...], is_orderly: bool, expected: list[str]
+    kept: int, stops: tuple[int, int] | None, story: dict[str, Any], expected: list[str]
 ) -> None:
-    """Two of a case with fewer than sixty failures; as many as there are beside a pause."""
+    """
+    Two of a case with fewer than sixty failures; as many as there are beside a pause of a broker.
+
+    stops: a pause of the member's process, with the end of the first call, or eight seconds after the last one's.
+    """
 
     def change(group: Group) -> None:
         for send in range(79, 79 + 2 * kept, 2):
             fail_and_keep(group, send)
+        if stops is not None:
+            group.members[0]["pauses"] = [{"from_ns": ns(stops[0]), "until_ns": ns(stops[1])}]
 
-    assert signatures(change, pauses=pauses, is_orderly=is_orderly) == expected
+    assert signatures(change, **story) == expected
 
 
-@pytest.mark.parametrize(("after_ms", "expected"), [(2_000, []), (2_000.001, [LATE])])
-def test_a_queue_that_was_given_up_is_delivered_from(after_ms: float, expected: list[str]) -> None:
+@pytest.mark.parametrize(("after_ms", "expected"), [(2_000, []), (2_000.001, [(LATE, "one 2000 ms after that")])])
+def test_a_queue_that_was_given_up_is_delivered_from(after_ms: float, expected: list[tuple[str, str]]) -> None:
     """By a thread that waits for a core, for two seconds."""
 
     def change(group: Group) -> None:
@@ -94,7 +109,7 @@ def test_a_queue_that_was_given_up_is_delivered_from(after_ms: float, expected: 
         group.own(10_050, "a", "A", "B")
         group.deliver(101, 10_050 + after_ms)
 
-    assert signatures(change) == expected
+    assert [(fact.signature, fact.observed) for fact in differences(change)] == expected
 
 
 @pytest.mark.parametrize(
@@ -144,11 +159,58 @@ def leave_out_one(group: Group, until_ms: float, committed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "first", "expected"),
-    [(50, 50, []), (50, 49, [BELOW]), (50, 51, [ABOVE]), (51, 51, [ABOVE]), (40, 40, [BELOW]), (-1, 0, [BELOW])],
+    ("answered", "first", "story", "expected"),
+    [
+        (50, 50, {}, []),
+        (50, 49, {}, [(BELOW, NO_MESSAGE)]),
+        (50, 51, {}, [(ABOVE, NO_MESSAGE)]),
+        (51, 51, {}, [(ABOVE, 101)]),
+        (40, 40, {}, [(BELOW, NO_MESSAGE)]),
+        (-1, 0, {}, [(BELOW, NO_MESSAGE)]),
+        (40, 40, {"faults": [fault_row("broker-b", -900, 897)]}, [(BELOW, NO_MESSAGE)]),
+        (40, 40, {"faults": [fault_row("broker-b", -900, 898)]}, []),
+    ],
 )
-def test_where_a_member_begins_a_queue(answered: int, first: int, expected: list[str]) -> None:
-    """At the offset that its broker answered, which all had finished and its last member had committed: 50 at 10 s."""
+def test_where_a_member_begins_a_queue(
+    answered: int, first: int, story: dict[str, Any], expected: list[tuple[str, int]]
+) -> None:
+    """
+    At the offset that its broker answered, which all had finished and its last member had committed.
+
+    That was 50 at 10 s, unless it may have been written by a request of before a fault. With the message that nobody had finished.
+    """
+    facts = differences(begins(answered, first), **story)
+    assert [(fact.signature, fact.send) for fact in facts] == expected
+
+
+def test_where_a_member_begins_is_judged_without_the_messages() -> None:
+    """The topic was not read back."""
+    made = Story()
+    begins(51, 51)(made.candidate)
+    trace = made.trace()
+    kept = {key: table for key, table in trace.tables.items() if key[0] is not TableName.HELD}
+    facts = (each.fact for each in judge_case(replace(trace, tables=kept), wanted={"redelivery"}))
+    assert [(fact.signature, fact.send) for fact in facts if isinstance(fact, DifferenceFact)] == [(ABOVE, NO_MESSAGE)]
+
+
+@pytest.mark.parametrize(("until_ms", "expected"), [(16_100.999, []), (16_101, [ABOVE])])
+def test_a_member_that_soon_gives_a_queue_up_may_begin_above(until_ms: float, expected: list[str]) -> None:
+    """Within a second of its first call: that of the offset before may not have begun."""
+
+    def change(group: Group) -> None:
+        begins(50, 51, until=52)(group)
+        group.own(until_ms, "a", "A", "B")
+
+    assert signatures(change) == expected
+
+
+def test_a_first_offset_that_is_not_known_is_not_compared() -> None:
+    """The client reports none."""
+    assert signatures(lambda group: group.offsets.clear()) == []
+
+
+def begins(answered: int, first: int, *, until: int = 100) -> Callable[[Group], None]:
+    """A member takes broker-b's queue at 15.1 s, and delivers it from an offset on, until another one."""
 
     def change(group: Group) -> None:
         for send in range(101, 200, 2):
@@ -156,7 +218,7 @@ def test_where_a_member_begins_a_queue(answered: int, first: int, expected: list
         group.own(10_050, "a", "A", "B")
         group.offset("query", 15_099, "broker-b", answered)
         group.own(15_100, "a", "b", "A", "B")
-        for offset in range(first, 100):
+        for offset in range(first, until):
             group.deliver(2 * offset + 1, max(15_101, offset * 200 + 102))
 
-    assert signatures(change) == expected
+    return change

@@ -163,6 +163,15 @@ def test_the_first_id_is_that_of_brokers_copies() -> None:
     assert found_in_both(copies(row=CLIENTS_OWN, ORIGIN_MESSAGE_ID="x")) == []
 
 
+def test_the_first_id_is_that_of_most_copies() -> None:
+    """Here of three of four: the first one has another."""
+    story = Story()
+    copies(ORIGIN_MESSAGE_ID="other")(story.baseline)
+    assert [(fact.arm, fact.signature) for fact in story.differences("retries")] == [
+        ("baseline", "retries.property/ORIGIN_MESSAGE_ID")
+    ]
+
+
 def test_a_first_id_that_no_copy_has_is_missed() -> None:
     """In each copy of a broker."""
     facts = found_in_both(

@@ -143,13 +143,13 @@ def _observe_hand_over(
     first, life = calls[0].head, group.life_of(former)
     if life is None or life.is_cut_off or _may_have_lost_locks(story, group, queue, former, first.start_ns):
         return
-    if life.killed_ns is not None and group.killed_in(former) is not None:
+    if (killed_ns := group.killed_in(former)) is not None:
         least_ns = windows.lock_of_a_killed_member() - MARGIN_NS
         if life.member in group.silent:  # it may have given the queue up before
             return
-        if 0 <= first.start_ns - life.killed_ns < least_ns:
+        if 0 <= first.start_ns - killed_ns < least_ns:
             expected = f"{queue} locked for member {former.member} for {least_ns / NS_PER_S:.0f} s after its death"
-            observed = f"member {later.member} consumes it after {(first.start_ns - life.killed_ns) / NS_PER_S:.1f} s"
+            observed = f"member {later.member} consumes it after {(first.start_ns - killed_ns) / NS_PER_S:.1f} s"
             facts.differ_at(LOCK_NOT_AWAITED, group, first, expected, observed)
         return
     left_ns = life.left_ns if life.leave_ns is not None else None

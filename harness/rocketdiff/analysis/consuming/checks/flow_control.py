@@ -41,9 +41,8 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 continue
             facts.count(NAME, str(group.arm), "", JUDGED, n=len(own))
             for tenure in group.tenures_of(queue):
-                deliveries = group.deliveries_in(tenure)
-                _observe_bounds(facts, group, tenure, deliveries, pulls[queue])
-                _observe_stops(story, facts, group, deliveries, promptly)
+                _observe_bounds(facts, group, tenure, group.deliveries_in(tenure), pulls[queue])
+                _observe_stops(story, facts, group, tenure, promptly)
 
 
 def _observe_bounds(
@@ -94,16 +93,13 @@ def _unfinished(deliveries: Sequence[Delivery]) -> Iterator[tuple[Delivery, int]
         yield each, bisect_right(starts, each.start_ns) - bisect_right(ends, each.start_ns)
 
 
-def _observe_stops(
-    story: CaseStory, facts: GroupFacts, group: GroupStory, deliveries: tuple[Delivery, ...], promptly: Promptly
-) -> None:
+def _observe_stops(story: CaseStory, facts: GroupFacts, group: GroupStory, tenure: Tenure, promptly: Promptly) -> None:
     """Note the first message of a tenure that waited though the member had finished all before it."""
-    free_ns = 0
-    for each in sorted(deliveries, key=lambda each: each.queue_offset):
+    free_ns = tenure.from_ns + promptly.first_delivery_ns
+    for each in sorted(group.deliveries_in(tenure), key=lambda each: each.queue_offset):
         stored_ns = None if each.send is None else story.stored_ns.get(each.send)
-        tenure = group.tenure_at(each)
-        if stored_ns is not None and tenure is not None:
-            due_ns = max(stored_ns, free_ns, tenure.from_ns + promptly.first_delivery_ns)
+        if stored_ns is not None:
+            due_ns = max(stored_ns, free_ns)
             if promptly.is_late(each, due_ns):
                 facts.differ_at(
                     STANDS_STILL,

@@ -110,10 +110,13 @@ def _repeats(group: GroupStory) -> Iterator[tuple[Delivery, Delivery]]:
 
 
 def _is_local_retry(group: GroupStory, before: Delivery, again: Delivery) -> bool:
-    if before.end_ns is None or not before.has_failed or again.times != before.times + 1:
-        return False
     least_ns = 0 if group.is_orderly else LOCAL_RETRY_NS - EARLY_NS
-    return again.start_ns - before.end_ns >= least_ns
+    return (
+        before.end_ns is not None
+        and before.has_failed
+        and again.times == before.times + 1
+        and again.start_ns - before.end_ns >= least_ns
+    )
 
 
 def _may_be_kept(story: CaseStory, group: GroupStory, failed: Delivery) -> bool:
