@@ -12,6 +12,7 @@ from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.producer.durations import (
     IS_CERTAIN,
     Allowance,
+    AttemptTimeouts,
     Outlasted,
     Tearing,
     allowance_of,
@@ -47,6 +48,43 @@ def test_an_attempt_may_take_half_its_timeout_more(error: str | None, timeout_ms
     late = found(most_ms + 1, error, allowed)
     assert late is not None
     assert (late.signature, late.attempt) == (OUTLASTED_TIMEOUT.name, 1)
+
+
+@pytest.mark.parametrize(
+    ("release", "number", "spent_ms", "cap_ms", "allowed"),
+    [
+        ("4.2.0", 0, 3_100, -1, (3_000, True)),
+        ("4.2.0", 1, 100, 1_000, (3_000, True)),
+        ("4.2.0", 2, 100, -1, (3_000, False)),
+        ("4.2.0", None, 100, -1, (3_000, False)),
+        ("4.9.8", 0, 100, 1_000, (2_900, False)),
+        ("5.3.3", 0, 2_999, -1, (1, False)),
+        ("5.3.3", 0, 3_100, -1, (0, False)),
+        ("5.3.3", 1, 100, 1_000, (1_000, True)),
+        ("5.3.3", 1, 100, 0, (0, True)),
+        ("5.3.3", 1, 100, 2_899, (2_899, True)),
+        ("5.3.3", 1, 100, 2_900, (2_900, False)),
+        ("5.3.3", 2, 100, 1_000, (2_900, False)),
+        ("5.3.3", None, 100, 1_000, (2_900, False)),
+    ],
+)
+def test_the_time_of_an_attempt(
+    release: str, number: int | None, spent_ms: int, cap_ms: int, allowed: tuple[int, bool]
+) -> None:
+    """
+    The time of an attempt of a call of 3 s, and whether another may follow its timeout.
+
+    Up to 4.2.0 each of three attempts has the whole timeout; then they share it, and in 5.x it may be capped but for the last's.
+    """
+    settings = ClientSettings(send_msg_max_timeout_per_request_ms=cap_ms)
+    assert AttemptTimeouts(settings, dialect_of(release).producer.loop).of(number, spent_ms) == allowed
+
+
+@pytest.mark.parametrize(("cap_ms", "shortest_ms"), [(-1, 1_500), (0, 0), (1_000, 500), (3_001, 1_500)])
+def test_half_of_a_whole_timeout_is_the_shortest(cap_ms: int, shortest_ms: int) -> None:
+    """Half of the cap, or of the timeout of 3 s if that is shorter."""
+    settings = ClientSettings(send_msg_max_timeout_per_request_ms=cap_ms)
+    assert AttemptTimeouts(settings, dialect_of("5.3.3").producer.loop).shortest_ms == shortest_ms
 
 
 def test_a_refused_attempt_has_no_bound() -> None:

@@ -52,6 +52,15 @@ def test_a_failed_attempt_and_its_retry() -> None:
     ]
 
 
+def test_a_call_like_an_earlier_one_is_explained_by_the_rules() -> None:
+    """Not by the earlier call's outcome, which has no story."""
+    off = ClientSettings(send_msg_timeout_ms=500)
+    assert explained("5.3.3", "0 a0 1 | 20 a1 1 | 40 a0 1 | 60 a1 1", 3, settings=off, lists="a2")[1:3] == [
+        "  index after position 0 (of 0–1)",
+        "  took queue 1 of a: next in turn",
+    ]
+
+
 def test_a_difference_is_explained_by_the_choice_of_the_rules() -> None:
     """A difference is explained by the rules' choice and the observation."""
     lines = explained("5.3.3", "0 a0 1 | 20 b1 1", 1)

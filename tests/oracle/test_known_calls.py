@@ -10,7 +10,10 @@ from rocketdiff.core.records.sending import Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer import replay
 from rocketdiff.oracle.producer.judgement import SendJudgement
+from rocketdiff.oracle.producer.observation import Observation
 from rocketdiff.oracle.producer.replay import replay_for
+from rocketdiff.oracle.producer.states.belief import Belief
+from rocketdiff.oracle.producer.states.known_calls import KnownCall
 from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import World, changed, generated, random_world
 
@@ -65,11 +68,20 @@ def test_most_calls_in_calm_are_answered_from_the_cache(monkeypatch: pytest.Monk
     """Of 400 calls in calm fewer than 150 need the rules; a cache of 3 gives the same judgements."""
     world = World("5.3.3", QUEUES, ClientSettings(send_latency_fault_enable=False), (), 400, 1, 15, seed=3)
     trace = generated(world)
-    judging = replay_for(world.release, world.settings, {1: world.queues})
+    judging, answered = replay_for(world.release, world.settings, {1: world.queues}), []
+
+    def noting(self: Observation, known: KnownCall, belief: Belief) -> SendJudgement:
+        answered.append(self)
+        return JUDGEMENT_OF(self, known, belief)
+
+    monkeypatch.setattr(Observation, "judgement_of", noting)
     found = list(judging.judge_all(trace))
     assert 0 < len(judging.known) < 150
+    assert len(answered) >= 250
     monkeypatch.setattr(replay, "MOST_KNOWN", 3)
     assert judge(world, trace) == found
 
+
+JUDGEMENT_OF = Observation.judgement_of
 
 QUEUES = tuple((broker, number) for broker in ("broker-a", "broker-b") for number in range(4))

@@ -12,15 +12,19 @@ import pytest
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
-from tests.oracle.judging import signatures
+from tests.oracle.judging import judged, legal, signatures
 
 OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
 WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
 USED, STAYED_AWAY = "avoidance.used-avoided-broker/first", "avoidance.stayed-away-from-available-broker/first"
 OTHER_CLASS = "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
+
+GAVE_UP = GAVE_UP_BEFORE_TIMEOUT.name
+EARLY = "a0 1500 refused > b0 1600 timeout > a0 1"
 
 REFUSED_TWICE = "0 a1 1 refused > b0 1 refused"
 REFUSED_THRICE = f"{REFUSED_TWICE} > a0 1 refused"
@@ -127,6 +131,12 @@ PLAIN: dict[str, list[Row]] = {
         row("5.3.3", "0", "attempts.stopped-early/first"),
     ],
     "a send with attempts but an unknown list is undecided": [row("5.3.3", "0 r7 a0 1", "undecided")],
+    "a call that may have had either list is not known the next time: with the second, the first begins anew": [
+        row("5.3.3", "0 a0 1 | 20 r1-2 a1 1 | 40 a0 1 | 60 r1-2 a1 1 | 80 a1 1", lists=("a2", "a2 b2")),
+    ],
+    "a known call whose second attempt gave up early did so again": [
+        row("4.2.0", f"0 b0 1 | 20 {EARLY} | 10000 b0 1 | 10020 {EARLY}", GAVE_UP, GAVE_UP, lists=("a1 b1",)),
+    ],
 }
 
 FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
@@ -234,6 +244,7 @@ BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1 | t1 40 a1 1 
 """Thread 1 has sent to a0; b failed in thread 0 at 21.1 ms."""
 
 SAME_INSTANT = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1"
+TO_B3 = "t0 40 b1 1 | t0 60 b2 1 | t0 80 b3 1"
 FAILS_AT_82 = f"{SAME_INSTANT} | t0 81 b0 1 refused > a0 1"
 ANSWERS_AT_681 = f"{SAME_INSTANT} | t0 81 b0 600"
 
@@ -254,6 +265,16 @@ THREADS: dict[str, list[Row]] = {
         row("5.3.3", f"{ANSWERS_AT_681} | t1 680 a0 1", OUT_OF_TURN),
         row("5.3.3", f"{ANSWERS_AT_681} | t1 681.25 b0 1", USED),
     ],
+    "a quick answer, at 310.1–310.2 ms, does not end the avoidance of its broker": [
+        row(
+            "5.3.3",
+            f"t0 0 a0 1 | t1 0.05 a0 1 | t1 10 a1 300 | t0 20 a1 1 refused > b0 1 | {TO_B3} | t0 310.05 a0 1",
+            USED,
+        ),
+    ],
+    "the end of a send to a given queue notes nothing of the broker of an earlier send": [
+        row("5.3.3", "t0 0 b0 1 | t1 0.05 a3 1 | t0 20 =q1 a1 1 refused | t1 21.15 b1 1", OUT_OF_TURN),
+    ],
     "within 50 ms all orders of two threads are tried, and one is legal": [
         row("5.3.3", "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"),
     ],
@@ -262,6 +283,12 @@ THREADS: dict[str, list[Row]] = {
 
 def rows(table: dict[str, list[Row]]) -> list[Any]:
     return [pytest.param(*one, id=f"{shown}-{n}") for shown, each in table.items() for n, one in enumerate(each)]
+
+
+def test_a_choice_beside_a_failure_counts_the_queues_of_either_order() -> None:
+    """Before the failure b0 is legal, after it a0 to a3."""
+    for queue in ("b0", "a0"):
+        assert legal(judged("5.3.3", f"{FAILS_AT_82} | t1 82.05 {queue} 1", on=True))[-1] == [5]
 
 
 @pytest.mark.parametrize(("release", "text", "found", "given"), rows(PLAIN))
@@ -343,6 +370,10 @@ def test_a_table_that_only_extends_belongs_to_a_counter_that_stops_at_queues(rel
     """So calls are passed over by counting where the last ones are judged too, and otherwise by the last queue."""
     rules = dialect_of(release).producer
     assert rules.ticks_per_queue is rules.fault_table.extends_only
+    kept = [
+        replay_for(release, ClientSettings(send_latency_fault_enable=on), {}).remembers_calls for on in (True, False)
+    ]
+    assert kept == [not rules.fault_table.extends_only, False]
 
 
 def test_calls_passed_over_leave_what_judged_ones_leave() -> None:

@@ -16,9 +16,10 @@ from rocketdiff.oracle.producer import interleave
 from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState, PendingReads, PendingRewrite
-from rocketdiff.oracle.producer.states.shared_list import begin_reading, begin_rewriting, catch_up
+from rocketdiff.oracle.producer.states.shared_list import begin_reading, begin_rewriting, catch_up, may_become
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 
@@ -61,6 +62,33 @@ def test_an_attempt_may_end_while_the_element_is_rewritten(queue: str) -> None:
     assert found("4.9.7", queue, lasts="0.3") == []
 
 
+def point_at(at_ns: int, thread: int = 0, *, chooses: bool = True, seen: str = "a0") -> DecisionPoint:
+    send = replace(history(f"0 {seen} 1")[0], thread=thread)
+    return DecisionPoint(send, 0, at_ns, 90, None, chooses=chooses, followed_by=send.attempts[0])
+
+
+def elements_at(
+    point: DecisionPoint, rewrites: tuple[PendingRewrite, ...], readings: dict[int, PendingReads]
+) -> set[str]:
+    """The conditions in which a point may find b0, the first of two elements, beside rewrites of threads 1, 2, …"""
+    explorer, left = ChoiceExplorer(), set()
+    while True:
+        state = HiddenState(dialect_of("4.9.7"), explorer, latency_on=True)
+        state.infos[1] = UncertainPublishInfo([("b", 0), ("b", 1)], {}, explorer)
+        for thread, reading in readings.items():
+            begin_reading(state, thread, reading)
+        for thread, rewrite in enumerate(rewrites, 1):
+            begin_rewriting(state, thread, rewrite)
+        if catch_up(state, point, explorer):
+            left.add("".join(map(str, state.infos[1].queues[0])))
+        if not explorer.advance():
+            return left
+
+
+TO_A1 = PendingRewrite(1, 0, "a", 1, 10, 20)
+"""Thread 1 rewrites b0 to a1 between 10 and 20 ns."""
+
+
 @pytest.mark.parametrize(
     ("at_ns", "thread", "hook", "elements"),
     [
@@ -79,25 +107,59 @@ def test_a_rewrite_is_complete_after_its_window(
     at_ns: int, thread: int, hook: tuple[str, int] | None, elements: set[str]
 ) -> None:
     """
-    Thread 1 rewrites b0 to a1 between 10 and 20 ns; in which condition a choice that begins at ``at_ns`` may find it.
+    In which condition a choice that begins at ``at_ns`` may find the element.
 
     hook: what the thread's last attempt read of the element.
     """
-    explorer = ChoiceExplorer()
-    send = replace(history("t0 0 a0 1")[0], thread=thread)
-    point = DecisionPoint(send, 0, at_ns, 90, None, chooses=True, followed_by=send.attempts[0])
-    left = set()
-    while True:
-        state = HiddenState(dialect_of("4.9.7"), explorer, latency_on=True)
-        state.infos[1] = UncertainPublishInfo([("b", 0)], {}, explorer)
-        if hook is not None:
-            begin_reading(state, thread, PendingReads(1, 0, hook, None, 90))
-        begin_rewriting(state, 1, PendingRewrite(1, 0, "a", 1, 10, 20))
-        if catch_up(state, point, explorer):
-            left.add("".join(map(str, state.infos[1].queues[0])))
-        if not explorer.advance():
-            break
-    assert left == elements
+    readings = {} if hook is None else {thread: PendingReads(1, 0, hook, None, 90)}
+    assert elements_at(point_at(at_ns, thread), (TO_A1,), readings) == elements
+
+
+def test_a_note_of_a_thread_without_a_choice_reads_no_element() -> None:
+    """Of a send to a given queue."""
+    assert elements_at(point_at(15, chooses=False), (TO_A1,), {}) == {"b0"}
+
+
+@pytest.mark.parametrize(
+    ("rewrites", "by_ns", "elements"),
+    [
+        ((), 4, set()),
+        ((), 5, {"b0"}),
+        ((TO_A1,), 4, {"b0", "a0"}),
+        ((TO_A1._replace(position=1),), 4, set()),
+        ((TO_A1, TO_A1._replace(position=1)), 4, {"b0", "a0"}),
+    ],
+    ids=["none", "reads to come", "one", "of another element", "of both"],
+)
+def test_reads_of_another_thread_need_a_rewrite_to_come(
+    rewrites: tuple[PendingRewrite, ...], by_ns: int, elements: set[str]
+) -> None:
+    """Thread 9 reported a1 and has read the element by ``by_ns``; a choice from 5 ns on."""
+    assert elements_at(point_at(5), rewrites, {9: PendingReads(1, 0, ("a", 1), None, by_ns)}) == elements
+
+
+@pytest.mark.parametrize(
+    ("seen", "pending", "after", "may"),
+    [
+        ("a0", (), (), True),
+        ("a2", (), (), False),
+        ("a2", (), ("a1",), False),
+        ("a2", (), ("a1", "a1"), True),
+        ("a2", (TO_A1,), ("a1",), True),
+        ("a2", (TO_A1._replace(position=1),), ("a1",), False),
+        ("b2", (TO_A1, TO_A1), (), False),
+        ("a2", (), (None,), True),
+        ("b1", (TO_A1._replace(broker="b"),), (), True),
+    ],
+)
+def test_whether_an_element_may_have_become_the_queue_that_was_seen(
+    seen: str, pending: tuple[PendingRewrite, ...], after: tuple[str | None, ...], may: bool
+) -> None:
+    """An element that was a0: of two rewrites one may hide the other's queue id, and a call that ended any."""
+    state = HiddenState(dialect_of("4.9.7"), ChoiceExplorer(), latency_on=True)
+    state.rewritings = dict(enumerate(pending, 1))
+    rivals = tuple(point_at(5, seen=one) if one else replace(point_at(5), followed_by=None) for one in after)
+    assert may_become(state, replace(point_at(5, seen=seen), rivals=rivals), Queue("a", 0), (1, 0)) is may
 
 
 @pytest.mark.parametrize("release", REWRITING)

@@ -211,7 +211,6 @@ class Transitions:
         send, seen = point.send, point.followed_by
         info = state.infos[state.thread_states[send.thread].version]
         version, rewritten = state.thread_states[send.thread].version, info.rewritten
-        info.rewritten, info.defers = None, False
         if rewritten is not None:
             at, queue = rewritten
             pending = PendingRewrite(version, at, queue.broker, queue.queue_id, point.from_ns, point.to_ns)
