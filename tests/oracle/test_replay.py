@@ -392,5 +392,7 @@ def test_no_belief_is_stationary_with_an_unknown_counter_or_list() -> None:
     assert replay.stationary(0, 1) is not None
     assert replay.stationary(1, 1) is None
     assert replay.stationary(0, 2) is None
+    replay.belief.states[0].forget_index(0)
+    assert replay.stationary(0, 1) is None
     replay.reopen(0)
     assert replay.stationary(0, 1) is None

@@ -190,6 +190,13 @@ def test_a_rewrite_of_another_element_does_not_explain_a_read(
     assert signatures("4.9.7", text, "a3 b3", on=True, timeout=300, retries=0) == expected
 
 
+@pytest.mark.parametrize("queue", ["a0", "a1"])
+def test_the_fallback_of_a_retry_rewrites_too(queue: str) -> None:
+    """Thread 1's retry rewrites b1 to a0, or half of it to a1, after thread 0 selected it; its call goes on."""
+    text = f"t1 0 a0 1 | t0 10 a0 0.1 refused > b0 1 | t0 30 b0 1 | t1 50 b0 5 refused > a0 5 | t0 54.9 {queue} 2"
+    assert signatures("4.9.7", text, "a2 b2", on=True, retries=1) == []
+
+
 @pytest.mark.parametrize("queue", ["a0", "b1", "a1", "a2"])
 def test_where_the_fallback_leaves_the_list_alone_nothing_but_the_old_queue_is_explained(queue: str) -> None:
     """In 4.9.8 the fallback has a queue of its own."""

@@ -65,7 +65,7 @@ def judge_case(
     rulebook = rulebook_for(trace)
     case = None if _is_plain(plainly) else case_columns(trace, rulebook)
     kind = SendFacts if case is None else OrderedCollector
-    collector = kind(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
+    collector = kind(trace.run, trace.entry.number, trace.origin_ns)
     context = CaseContext(trace, rulebook, collector)
     if asked.everything:
         for fault in trace.faults:
