@@ -1,6 +1,7 @@
 """When a client is slow: moments, medians and limits, on literal arrays."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,3 +167,10 @@ def test_sends_beside_a_fault(met: FaultRecord, is_beside: tuple[bool, bool]) ->
     """A send of 2 ms at 11 s is beside the faults of other brokers, and a second after its own broker's."""
     sends = sends_of([11 * S] * 3, [2 * MS] * 3, broker=[0, 1, -1])
     assert beside_faults(sends, [met]).tolist() == [*is_beside, False]
+
+
+def test_no_send_by_a_proxy_is_beside_a_fault_of_a_broker() -> None:
+    """A proxy passes messages to any broker; another proxy's fault does not concern it."""
+    sends = replace(sends_of([11 * S] * 2, [2 * MS] * 2, broker=[0, 1]), brokers=("proxy-1", "broker-a"))
+    assert beside_faults(sends, [fault(10 * S, 12 * S)]).tolist() == [False, True]
+    assert beside_faults(sends, [fault(10 * S, 12 * S, FaultKind.KILL_PROXY, "proxy-2")]).tolist() == [True, True]

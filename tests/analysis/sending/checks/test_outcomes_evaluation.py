@@ -230,3 +230,22 @@ def test_moments_without_a_send_in_calm_show_nothing() -> None:
     """Of a pool without sends in calm nothing is one in two hundred."""
     more: Tallies = {("outcomes.more", arm, "calm", "held-up"): (11, 0.0) for arm in Arm}
     assert outcomes_evaluation.evaluate(sound_case(more)).counts == ()
+
+
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        ((9, 9), "nothing got through: the brokers refused all 9 messages (code 13)"),
+        ((9, 0), ""),
+        ((0, 9), ""),
+        ((9, 8), ""),
+    ],
+)
+def test_nothing_is_compared_where_the_brokers_refused_everything(refused: tuple[int, int], reason: str) -> None:
+    """Of both clients, in calm."""
+    tallies = sends(9, failed=refused)
+    for arm, n in zip(Arm, refused, strict=True):
+        tallies["outcomes.refused-by-broker", arm, "calm", "code 13"] = (n, 0.0)
+    assert ("nothing got through" in outcomes_evaluation.evaluate(sound_case(tallies)).reason) is bool(reason)
+    if reason:
+        assert outcomes_evaluation.evaluate(sound_case(tallies)).reason == reason

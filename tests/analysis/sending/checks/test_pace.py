@@ -32,7 +32,9 @@ def pause(begin_s: float, end_s: float, **others: Any) -> dict[str, Any]:
     return OF_BROKER_B | began | dict.fromkeys(("heal_ns", "healed_ns", "heal_proven_ns"), end) | others
 
 
-def closed_loop(took: Took, sends: int = 400, threads: int = 1, **others: Any) -> dict[str, list[dict[str, Any]]]:
+def closed_loop(
+    took: Took, sends: int = 400, threads: int = 1, since_ns: int = 0, **others: Any
+) -> dict[str, list[dict[str, Any]]]:
     """
     The sends of an arm, one due every 10 ms; each thread waits for its last call.
 
@@ -40,7 +42,7 @@ def closed_loop(took: Took, sends: int = 400, threads: int = 1, **others: Any) -
     """
     free, rows, attempts = [0] * threads, [], []
     for number in range(sends):
-        due, thread = number * PERIOD, number % threads
+        due, thread = since_ns + number * PERIOD, number % threads
         start = max(due, free[thread])
         free[thread] = end = start + took(number)
         broker = "broker-b" if number % 2 else "broker-a"
@@ -152,8 +154,10 @@ def test_a_slower_client_diverges(defect: str) -> None:
 def test_a_client_as_fast_conforms(story: str) -> None:
     """Single stalls, a slow begin and the ordinary difference of two languages conform."""
     facts = facts_of(closed_loop(usual), closed_loop(AS_FAST[story]))
-    result, code = ended(pace.evaluate(facts))
+    evidence = pace.evaluate(facts)
+    result, code = ended(evidence)
     assert (signatures(facts), result.verdict, code) == ([], Verdict.CONFORMS, ExitCode.CONFORMS)
+    assert evidence.reason == ""
 
 
 @pytest.mark.parametrize(("waited_ms", "verdict"), [(2_900, Verdict.DIVERGES), (3_000, Verdict.INVALID)])
@@ -166,7 +170,7 @@ def test_a_client_without_a_core_is_not_slow(waited_ms: int, verdict: Verdict) -
 
 def test_a_faster_candidate_conforms() -> None:
     """The slower client may be the baseline."""
-    facts = facts_of(closed_loop(SLOWER["15 ms more"]), closed_loop(usual))
+    facts = facts_of(closed_loop(SLOWER["15 ms more"], since_ns=7 * S), closed_loop(usual, since_ns=7 * S))
     assert signatures(facts) == []
     assert [(one.name, one.value, one.unit) for one in pace.evaluate(facts).measures] == [
         ("time-for-all-sends baseline", 7.191, "s"),
@@ -195,6 +199,13 @@ def test_sends_beside_a_fault(more_ns: int, found: list[str]) -> None:
     """After a pause, sends to brokers without a fault take as long as the other client's; 100 ms more are found."""
     slow = closed_loop(lambda n: blocked(n, more_ns if 100 < n < 150 else 0))
     assert signatures(facts_of(closed_loop(blocked), slow, pause(1.0, 1.2))) == found
+
+
+def test_sends_beside_a_fault_without_a_core_are_not_slow() -> None:
+    """Fifty sends that took 100 ms longer, while the threads waited for a core for 4 s."""
+    slow = closed_loop(lambda n: blocked(n, 100 * MS if 100 < n < 150 else 0))
+    facts = facts_of(closed_loop(blocked), slow, pause(1.0, 1.2), waited_ns=4 * S)
+    assert ended(pace.evaluate(facts))[0].verdict is Verdict.INVALID
 
 
 def test_lateness_of_a_blocked_thread_is_no_difference() -> None:

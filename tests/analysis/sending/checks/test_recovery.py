@@ -95,6 +95,13 @@ def test_without_a_proxy_to_reach_nothing_is_late(unknown: FaultRecord, topology
     assert signatures(facts) == []
 
 
+def test_a_send_that_never_returned_ends_no_gap() -> None:
+    """It is no success, nor an end."""
+    gone = replace(sends(CANDIDATE, (15 * S, None))[0], row=None)
+    facts = facts_of([pair(None, gone)], *outcomes_evaluation.CODE.observers, faults=[BACK], entry=ONE)
+    assert signatures(facts) == []
+
+
 def test_the_time_of_each_arm_is_a_measure() -> None:
     """The measure is the longest time without a success, 1 s and 3 s."""
     measures = outcomes_evaluation.evaluate(found([(17 * S, None)])).measures

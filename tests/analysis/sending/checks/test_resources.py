@@ -12,6 +12,8 @@ from rocketdiff.analysis.checks.resources import AT_ONCE
 from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.checks.results.resources import SendsAtOnce
 from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.answers.verdict import Example
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm, Member
 from rocketdiff.core.consuming.plan import MemberChange, MemberEvent
 from rocketdiff.core.errors import ExitCode
@@ -105,6 +107,10 @@ DEFECTS: dict[str, tuple[Samples, list[str]]] = {
     "a loop that polls": (samples(cpu_s=spins(3, 0.36)), [BUSY]),
     "a spinning thread that gets a seventh of a core": (
         samples(cpu_s=spins(3, 0.15), waited_s=spins(3, 0.85)),
+        [BUSY],
+    ),
+    "a spinning thread that gets a tenth of a core": (
+        samples(cpu_s=spins(3, 0.1), waited_s=spins(3, 0.9)),
         [BUSY],
     ),
     "a descriptor per send": (samples(files=lambda seconds: 118 + 100 * max(0.0, min(seconds, 10))), [f"{FILES} 850"]),
@@ -232,7 +238,7 @@ def test_work_is_compared_over_eight_intervals(from_ms: int, wanted: list[str]) 
 
 def test_growth_and_use_at_rest_are_measured() -> None:
     """What each process grew by, and the share of a core that it used at rest, are measured."""
-    grown = samples(from_fault_on(30, 3), spins(3, 0.2), from_fault_on(120, 40), from_fault_on(118, 2))
+    grown = samples(from_fault_on(30, 3), spins(3, 0.9), from_fault_on(120, 40), from_fault_on(118, 2))
     measured = {one.name: (one.value, one.unit) for one in resources.evaluate(case(grown)).measures}
     assert measured == {
         **{f"{each}-grown baseline": (0, unit) for each, unit in UNITS.items()},
@@ -240,7 +246,7 @@ def test_growth_and_use_at_rest_are_measured() -> None:
         "threads-grown candidate": (3, "count"),
         "files-grown candidate": (2, "count"),
         "memory-grown candidate": (40, "MiB"),
-        "processor-at-rest candidate": (20, "%"),
+        "processor-at-rest candidate": (90, "%"),
     }
 
 
@@ -267,6 +273,14 @@ def test_a_difference_is_worded_with_both_clients() -> None:
     assert memory.example is not None
     assert memory.example.observed == "300 MiB more, and 420 in all"
     assert busy.example.observed == "100 % of a core for 1.2 s, and never less than 100 % used or waited for"
+    busier, busy_too = (samples(cpu_s=lambda s, n=n: 4 + n * min(6, max(0, s - 3))) for n in (0.9, 0.1))
+    (processor,) = resources.evaluate(case(busier, busy_too)).divergences
+    assert processor.example == Example(
+        NOWHERE,
+        "rest",
+        "at most 50 % of a core more than before the first fault; java:5.3.3 uses +10 %",
+        "90 % of a core more in most of the case",
+    )
 
 
 GONE = ResourceSample(11 * S, is_at_rest=True)
@@ -340,6 +354,10 @@ GROUPS: dict[str, tuple[CaseFacts, list[str]]] = {
         [f"{FILES} 30"],
     ),
     "a member that asks in a loop when nothing comes": (of_group((CALM_CLIENT, samples(cpu_s=spins(3)))), [BUSY]),
+    "a member of each group that asks in a loop": (
+        of_group((CALM_CLIENT, samples(cpu_s=spins(3))), (samples(cpu_s=spins(3)), CALM_CLIENT)),
+        [],
+    ),
     "a loop while a broker is away": (
         of_group((samples(cpu_s=lambda s: 4 + min(6, max(0, s - 3))), CALM_CLIENT)),
         [GROWS],
@@ -426,7 +444,7 @@ def test_a_process_that_keeps_running_is_compared_with_the_other(measured: dict[
 
 def test_how_a_process_ended_is_in_the_example() -> None:
     """The example has time, threads and connections of the one that kept running, and the time of the other."""
-    measured = ends((10_000, 18), (3_100, 0)) | {"connections_left_candidate": 2}
+    measured = ends((60_000, 18), (3_100, 0)) | {"connections_left_candidate": 2}
     (one,) = resources.evaluate(case(CALM_CLIENT, measured=measured)).divergences
-    assert one.example.observed == "is still running after 10.0 s, with 18 threads and 2 connections"
+    assert one.example.observed == "is still running after 60.0 s, with 18 threads and 2 connections"
     assert one.example.expected == "a process that ended 3.1 s after it was told to stop, as java:5.3.3's"

@@ -101,7 +101,7 @@ def test_a_machine_that_is_late_for_both_conforms(new_run: Callable, ending_of: 
 
 @pytest.mark.parametrize(
     ("met", "ended", "found"),
-    [((9, 9), (9, 0), 1), ((9, 9), (9, 5), 0), ((9, 0), (9, 0), 0), ((9, 9), (0, 9), 1)],
+    [((9, 9), (9, 0), 1), ((9, 9), (9, 5), 0), ((2, 2), (2, 1), 0), ((9, 0), (9, 0), 0), ((9, 9), (0, 9), 1)],
 )
 def test_shares_of_retried_sends(met: tuple[int, int], ended: tuple[int, int], found: int) -> None:
     """Blocked attempts that one arm alone tries again are compared, in both directions."""
@@ -115,12 +115,14 @@ OUTAGE: dict[str, Any] = {"injected_ns": 2 * S, "heal_ns": 60 * S}
 ON_TIME = (5.0, 1.0, 4.0, 2.0, 3.0, 2.0, 5.0, 1.0, 4.0)
 
 
-def timeouts(late_ms: tuple[float, ...], every_ms: int = 2_000, **others: Any) -> dict[str, list[dict[str, Any]]]:
+def timeouts(
+    late_ms: tuple[float, ...], every_ms: int = 2_000, at_once: int = 1, calm_ms: int = 1, **others: Any
+) -> dict[str, list[dict[str, Any]]]:
     """Sends from 2 s on whose first attempt is so late beyond its 200 ms; of two the first is retried. Three quick ones in calm."""
     sends: list[dict[str, Any]] = []
     attempts: list[dict[str, Any]] = []
     for number, each in enumerate(late_ms):
-        start = 2 * S + number * every_ms * MS
+        start = 2 * S + number // at_once * every_ms * MS
         end = start + ALLOWED_MS * MS + round(each * MS)
         named = {"send": number, "thread": number % 3}
         failed: dict[str, Any] = {
@@ -135,7 +137,7 @@ def timeouts(late_ms: tuple[float, ...], every_ms: int = 2_000, **others: Any) -
         if number % 2 == 0:
             attempts.append(named | {"attempt": 1, "start_ns": end, "end_ns": end + MS})
     for number in range(len(late_ms), len(late_ms) + 3):
-        times = {"send": number, "start_ns": 100 * S + number * S, "end_ns": 100 * S + number * S + MS}
+        times = {"send": number, "start_ns": 100 * S + number * S, "end_ns": 100 * S + number * S + calm_ms * MS}
         sends.append(times | {"due_ns": times["start_ns"]})
         attempts.append(times)
     return {"sends": sends, "attempts": attempts}
@@ -236,3 +238,16 @@ def test_a_stall_of_the_baseline_counts_with_its_longest_delay() -> None:
     late = timeouts((300.0,) * 9)
     assert observed(timeouts((300.0, 1.0), every_ms=4), late, {})[0] == []
     assert observed(timeouts((30.0, *ON_TIME), every_ms=300), late, {})[0] != []
+
+
+def test_a_stall_of_the_candidate_counts_with_its_shortest_delay() -> None:
+    """Of two timeouts that a stall delayed together the shorter one tells most of the client."""
+    assert observed(timeouts(ON_TIME), timeouts((300.0, 1.0) * 9, at_once=2), {})[0] == []
+    assert observed(timeouts(ON_TIME), timeouts((300.0, 300.0) * 9, at_once=2), {})[0] != []
+
+
+@pytest.mark.parametrize(("calm_ms", "is_late"), [(1, True), (100, False)])
+def test_timeouts_are_as_late_as_the_slowest_sends_in_calm(calm_ms: int, is_late: bool) -> None:
+    """Beside sends of 100 ms in calm timeouts may be 300 ms late, three times as much."""
+    found, _ = observed(timeouts(ON_TIME, calm_ms=calm_ms), timeouts((300.0,) * 9, calm_ms=calm_ms), {})
+    assert [each.signature for each in found] == [LATE] * is_late

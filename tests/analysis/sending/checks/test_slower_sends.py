@@ -140,6 +140,8 @@ def held_up(
     tallies = [each.fact for each in collector.facts()]
     found = [tally for tally in tallies if tally.check == "outcomes.more"]  # type: ignore[union-attr]
     assert all(tally.arm == "candidate" for tally in found)  # type: ignore[union-attr]
+    each_one = [(tally.phase, tally.n) for tally in tallies if (tally.check, tally.key) == ("outcomes", "held-up")]  # type: ignore[union-attr]
+    assert each_one == [(tally.phase, 1) for tally in found]  # type: ignore[union-attr]
     return {tally.phase for tally in found}  # type: ignore[union-attr]
 
 

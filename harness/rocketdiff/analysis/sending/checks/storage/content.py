@@ -118,7 +118,7 @@ class Content(CaseObserver):
         """A message is born with its request: not before the call, and not after its last attempt."""
         if self._clock is None or side.row is None:
             return
-        last_ns = max(side.row.end_ns, *(attempt.end_ns for attempt in side.attempts), 0)
+        last_ns = max((side.row.end_ns, *(attempt.end_ns for attempt in side.attempts)))
         begin_ms, end_ms = self._clock.range_ms(side.row.start_ns, last_ns)
         for copy in copies:
             born_ms = copy.born_timestamp_ms

@@ -23,6 +23,7 @@ from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.reconciled import Stray
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.signatures import (
@@ -64,7 +65,7 @@ class Loss(CaseObserver):
             if side.copies is None or side.fate is None:
                 continue
             if side.row is not None and side.row.mode is SendMode.ONEWAY:
-                self._observe_oneway(send, side)
+                self._observe_oneway(send, side, side.row)
             else:
                 self._collector.count(NAME, str(side.arm), str(side.phase), str(side.fate))
             self._collector.count(NAME, str(side.arm), str(side.phase), STORED_LATE, n=self._late(side))
@@ -98,10 +99,10 @@ class Loss(CaseObserver):
                 f"stored at {place} {late_ms:.0f} ms after the call had ended",
             )
 
-    def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
+    def _observe_oneway(self, send: AlignedSend, side: SendView, row: Send) -> None:
         is_stored = side.fate is Fate.GHOST
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
-        if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
+        if row.error is not None or not self._was_well(side, row.end_ns):
             return
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
