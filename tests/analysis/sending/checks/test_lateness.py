@@ -73,6 +73,8 @@ GROWING = [10.0 * n for n in range(12)]
         ([0.0, 100.0, 50.0], GROWING, False),
         ([], GROWING, False),
         (ON_TIME, [100.0] * 12, False),
+        ([0.0, 1.0, 2.0, 3.0, 4.0], GROWING, False),  # p = 0.008
+        ([0.0, 1.0, 2.0, 3.0, 6.0, 5.0, 4.0], GROWING, True),  # p = 0.015
     ],
 )
 def test_growth(baseline: list[float], candidate: list[float], found: bool) -> None:
