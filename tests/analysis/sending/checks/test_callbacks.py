@@ -21,6 +21,7 @@ from tests.analysis.sending.checks.builders import (
     Ended,
     Tallies,
     end_of,
+    examples,
     facts_alone,
     sound_case,
 )
@@ -55,6 +56,23 @@ def test_a_callback_is_called_once(row: dict[str, Any], habits: AsyncHabits, key
     facts = facts_alone(Callbacks, made(CANDIDATE, 0, tried(0, 1), mode=SendMode.ASYNC, **row), habits=habits)
     assert signatures(facts) == [f"{signature} 1" for signature in noted]
     assert facts.keys("callbacks", "candidate") == (() if key is None else (key,))
+
+
+@pytest.mark.parametrize(
+    ("row", "observed"),
+    [
+        ({"callbacks": 2}, "the callback was called 2 times"),
+        ({"callbacks": 0, "error": NEVER_CALLED_BACK}, "the callback was not called within the limit"),
+        (
+            {"callbacks": 3, "error": NEVER_CALLED_BACK},
+            "the callback was not called within the limit, and 3 times after it",
+        ),
+    ],
+)
+def test_the_number_of_calls_is_in_the_example(row: dict[str, Any], observed: str) -> None:
+    """Calls after the limit are told, too."""
+    facts = facts_alone(Callbacks, made(CANDIDATE, 0, tried(0, 1), mode=SendMode.ASYNC, **row))
+    assert list(examples(facts).values()) == [("one call of the callback", observed)]
 
 
 @pytest.mark.parametrize(
@@ -122,5 +140,7 @@ def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end:
         tallies[callbacks.EXCUSED, arm, "paused", "never"] = (count, 0.0)
     evidence = callbacks.evaluate(sound_case(tallies))
     assert end_of(evidence) == end
+    by_rule = f"{theirs} of 100 callbacks of python:5.3.3 may or may not be lost by rule"
+    assert evidence.reason == (by_rule if end == OPEN else "")
     shown = {measure.name: measure.value for measure in evidence.measures}
     assert shown.get("never-called-back-by-rule candidate", 0) == theirs

@@ -231,6 +231,14 @@ def test_how_many_may_be_made_anew_in_calm(
     theirs = anew(*range(1, baseline + 1)) if baseline else looks(ONE)
     facts = case(anew(*range(1, candidate + 1)), theirs, tallies=tallies)
     assert [one for one in found(facts) if one.startswith(ANEW)] == wanted
+    limit = 2 * max(1, baseline) + 5 + failed
+    words = {
+        (one.example.expected, one.example.observed)
+        for one in outcomes_evaluation.evaluate(facts).divergences
+        if ANEW in one.signature
+    }
+    before = f"a connection that is kept: before any fault at most {limit} new ones to broker-b"
+    assert words == ({(before, f"{candidate} to broker-b, of those that were seen")} if wanted else set())
 
 
 def test_only_connections_made_before_the_first_fault_count() -> None:

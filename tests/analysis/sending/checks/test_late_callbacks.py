@@ -1,10 +1,12 @@
 """How long after its answer a callback may come."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.checks.by_rules.late_callbacks import LateCallbacks, are_late
 from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.send_facts import SendFacts
@@ -27,12 +29,16 @@ def sends(late_ms: float, every: int = 1, **row: Any) -> list[dict[str, Any]]:
     ]
 
 
-def found(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> list[str]:
+def differences(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> Sequence[DifferenceFact]:
     entry = replace(SMALL, sends_planned=40, arms=arms)
     case = trace(entry, sends_baseline=baseline, sends_candidate=candidate, attempts=[{"send": n} for n in range(40)])
     collector = SendFacts(case.run, 1, 0)
     LateCallbacks(CaseContext(case, rulebook_for(case), collector)).finish()
-    return [fact.signature for fact in collector.differences()]
+    return collector.differences()
+
+
+def found(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> list[str]:
+    return [fact.signature for fact in differences(baseline, candidate, arms)]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +57,16 @@ def found(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> list[st
 def test_callbacks_that_come_long_after_their_answers(baseline: Any, candidate: Any, signatures: list[str]) -> None:
     """The candidate's callbacks of successful sends diverge if many are over 10 ms late, and few of the baseline's."""
     assert found(baseline, candidate) == signatures
+
+
+def test_the_latest_callback_is_the_example() -> None:
+    """With the number of late ones of both clients."""
+    baseline, candidate = sends(0), sends(11, every=2)
+    candidate[7]["end_ns"] += 1_400 * MS
+    (late,) = differences(baseline, candidate)
+    assert (late.arm, late.send, late.phase, late.at_ns) == ("candidate", 7, "calm", 1_401 * MS)
+    assert late.expected == "callbacks when the answer has come, 0 of the baseline's over 10 ms later"
+    assert late.observed == "21 of 40 over 10 ms later, this one 1,400 ms"
 
 
 def test_relays_do_not_see_when_a_client_has_an_answer() -> None:

@@ -65,6 +65,18 @@ def test_brokers_are_listed_by_their_name() -> None:
     assert differing(trace_of_lists({1: ALL_QUEUES}, {1: ALL_QUEUES}, entry=shuffled)) == []
 
 
+def test_both_lists_are_in_the_example() -> None:
+    """In their order, a range of queues as one."""
+    collector = SendFacts("run", 1, 77)
+    compare_publish_lists(trace_of_lists({1: ALL_QUEUES}, {1: BACKWARDS}), collector)
+    (one,) = collector.differences()
+    assert (one.expected, one.observed, one.phase) == (
+        "turns taken along the list broker-a 0 1 2 3, broker-b 0 1 2 3",
+        "the client's first list is broker-b 3 2 1 0, broker-a 3 2 1 0",
+        "start",
+    )
+
+
 MOVED: dict[str, Any] = {"kind": "move", "heal_proven_ns": 13 * S}
 ROUTES = [{"route": 1}, {"route": 2, "queues": QUEUES[:2]}]
 POLLED = replace(SMALL, settings=ClientSettings(poll_name_server_interval_ms=4_000))

@@ -79,6 +79,12 @@ def test_beside_another_proxy_the_time_begins_with_the_kill(end_ns: int, is_late
     """With another proxy there is no absence: the limit is the wait of 1.2 s, the timeout, and the baseline's 1 s."""
     late = found([(end_ns, None)], [(11 * S, None)], GONE)
     assert [one for one in signatures(late) if "recovered" in one] == (LATE_BACK if is_late else [])
+    limit = (
+        "no more than 2.7 s without a success after proxy-1 was killed beside another proxy: baseline's 1.0 s, one"
+        " timeout, and one wait of gRPC's backoff"
+    )
+    examples = [each.example.expected for each in late.divergences.get("outcomes", ()) if "recovered" in each.signature]
+    assert examples == [limit] * is_late
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,39 @@ def test_checks_by_the_rules_need_the_candidate_in_their_situation(check: Module
 
 
 @pytest.mark.parametrize(
+    ("legal", "reason"),
+    [
+        ((0.5, 0.5), ""),
+        ((0.5, 1.0), "100% of the queues were legal on average, so nearly any choice would have passed"),
+        ((0.96, 0.5), "96% of the queues were legal on average, so nearly any choice would have passed"),
+    ],
+)
+def test_choices_that_nearly_all_pass_decide_nothing(legal: tuple[float, float], reason: str) -> None:
+    """The larger share of legal queues of both arms counts."""
+    shares = {
+        ("queue-choice.legal", arm, "calm", "decision"): (9, 9 * share) for arm, share in zip(Arm, legal, strict=True)
+    }
+    evidence = queue_choice.evaluate(case_of(*SOUND, tallied(9, 9, "queue-choice", "decision"), shares))
+    assert (evidence.standing, evidence.reason) == (INDECISIVE if reason else DECISIVE, reason)
+    assert evidence.legal_share == pytest.approx(max(legal))
+
+
+def test_a_situation_that_one_arm_alone_met_is_no_luck() -> None:
+    """Of 100 sends each eleven and none come so once in 1,369 cases, ten and none in 648."""
+    found = {}
+    for met in (10, 11):
+        situation = tallied(met, 0, "queue-choice.met", "choice")
+        evidence = queue_choice.evaluate(case_of(*SOUND, tallied(9, 9, "queue-choice", "decision"), situation))
+        found[met] = (evidence.standing, evidence.reason)
+    assert found[10] == (DECISIVE, "")
+    assert found[11] == (
+        INDECISIVE,
+        "11 of 100 sends of java:5.3.3 came into the situation 'choice', none of 100 of python:5.3.3 in the same"
+        " phases: by chance that happens once in 1,369 cases",
+    )
+
+
+@pytest.mark.parametrize(
     ("lacks", "reason"),
     [
         (tallied(0, 0, "", ""), ""),

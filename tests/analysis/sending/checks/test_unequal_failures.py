@@ -106,6 +106,17 @@ def test_failures_of_the_same_pauses(
     assert found(baseline, candidate, *pauses) == signatures
 
 
+def test_the_first_send_that_failed_is_the_example() -> None:
+    """With the failures of both clients, of all that were due in the pause but for its last 2.5 s."""
+    case = trace(ENTRY, sends_baseline=sends(few), sends_candidate=sends(half), faults=[LONG])
+    collector = SendFacts(case.run, 1, 0)
+    UnequalFailures(CaseContext(case, Rulebook({}), collector)).finish()
+    (one,) = collector.differences()
+    assert (one.arm, one.send, one.phase, one.at_ns) == ("candidate", 50, "paused", 1_000 * MS)
+    assert one.expected == "about as many failures as the baseline's 1 of 125 sends that were due during long pauses"
+    assert one.observed == "63 of 125 sends that were due during long pauses (p = 2.3e-22)"
+
+
 def test_one_way_calls_are_not_compared() -> None:
     """They are not acknowledged."""
     assert found(half, few, LONG, mode="oneway") == []
