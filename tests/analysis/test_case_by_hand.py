@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.sending.case_pass import all_stored, judge_case
+from rocketdiff.analysis.facts import DifferenceFact, LaneBar, Tally
+from rocketdiff.analysis.sending import case_pass
+from rocketdiff.analysis.sending.case_pass import PLAIN_REPLAY, all_stored, judge_case
 from rocketdiff.analysis.sending.sends import attempts_by_send, sends_of
 from rocketdiff.core.answers.verdict import StoredAt
 from rocketdiff.core.sends.knowable import PROXY_CHOOSES
@@ -16,6 +17,7 @@ from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
 from tests.analysis.builders import MS, S
@@ -222,3 +224,75 @@ def test_kept_back_copies_of_delayed_messages_must_have_been_read(level: int | N
     assert (all_stored(case, BASELINE) is not None) is is_known
     read = replace(case, tables=tables | {(TableName.SCHEDULED, BASELINE): stored})
     assert all_stored(read, BASELINE) is stored
+
+
+PROXIED = replace(SMALL, topology="two-masters-proxy")
+
+
+@pytest.mark.parametrize(
+    ("entry", "wanted", "steps"),
+    [
+        (SMALL, None, {"replayed"}),
+        (SMALL, ["attempts"], {"replayed"}),
+        (SMALL, ["loss", "attempts"], {"replayed"}),
+        (SMALL, ["loss"], set()),
+        (SMALL, ["loss", "validity"], set()),
+        (PROXIED, None, {"called"}),
+        (PROXIED, ["attempts"], {"called"}),
+        (PROXIED, ["loss"], set()),
+    ],
+)
+def test_sends_are_replayed_for_checks_by_the_rules(
+    entry: CaseEntry, wanted: list[str] | None, steps: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls of clients of a proxy are judged without a replay; a check alone has its facts and no bars."""
+    taken = set()
+
+    def noting(step: str) -> Any:
+        original = getattr(case_pass, step)
+
+        def note(*arguments: Any) -> Any:
+            taken.add(step)
+            return original(*arguments)
+
+        return note
+
+    for step in ("replayed", "called"):
+        monkeypatch.setattr(case_pass, step, noting(step))
+    failed = {"send": 1, "error": SLOW, "status": None, "outcome": "unknown", "reason": "timeout"}
+    case = whole_trace(entry=entry, attempts=[{"send": 0}, failed, {"send": 2}, {"send": 3}], faults=[{}])
+    facts = [one.fact for one in judge_case(case, wanted=wanted, plainly=True)]
+    assert taken == steps
+    assert any(isinstance(fact, LaneBar) for fact in facts) is (wanted is None)
+    assert {"loss"} & set(wanted or ["loss"]) == {fact.check for fact in facts if isinstance(fact, Tally)} & {"loss"}
+    read = {
+        (fact.arm, fact.n)
+        for fact in facts
+        if isinstance(fact, Tally) and (fact.check, fact.key) == ("stored", "message")
+    }
+    assert read == {("baseline", 4), ("candidate", 4)}
+
+
+@pytest.mark.parametrize(
+    ("plainly", "value", "is_plain"),
+    [
+        (True, "", True),
+        (False, "1", False),
+        (None, None, False),
+        (None, "", False),
+        (None, "0", False),
+        (None, "1", True),
+    ],
+)
+def test_the_environment_may_ask_for_the_plain_replay(
+    plainly: bool | None, value: str | None, is_plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the caller decides."""
+    asked: list[CaseTrace] = []
+    monkeypatch.setattr(case_pass, "case_columns", lambda case, _rules: asked.append(case))
+    if value is None:
+        monkeypatch.delenv(PLAIN_REPLAY, raising=False)
+    else:
+        monkeypatch.setenv(PLAIN_REPLAY, value)
+    list(judge_case(whole_trace(), plainly=plainly))
+    assert (asked == []) is is_plain

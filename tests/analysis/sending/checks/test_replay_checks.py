@@ -124,8 +124,9 @@ def test_checks_by_the_rules_need_the_candidate_in_their_situation(check: Module
 )
 def test_choices_that_nearly_all_pass_decide_nothing(legal: tuple[float, float], reason: str) -> None:
     """The larger share of legal queues of both arms counts."""
-    shares = {
-        ("queue-choice.legal", arm, "calm", "decision"): (9, 9 * share) for arm, share in zip(Arm, legal, strict=True)
+    shares: Tallies = {
+        ("queue-choice.legal", str(arm), "calm", "decision"): (9, 9 * share)
+        for arm, share in zip(Arm, legal, strict=True)
     }
     evidence = queue_choice.evaluate(case_of(*SOUND, tallied(9, 9, "queue-choice", "decision"), shares))
     assert (evidence.standing, evidence.reason) == (INDECISIVE if reason else DECISIVE, reason)
@@ -140,11 +141,11 @@ def test_a_situation_that_one_arm_alone_met_is_no_luck() -> None:
         evidence = queue_choice.evaluate(case_of(*SOUND, tallied(9, 9, "queue-choice", "decision"), situation))
         found[met] = (evidence.standing, evidence.reason)
     assert found[10] == (DECISIVE, "")
-    assert found[11] == (
-        INDECISIVE,
+    reason = (
         "11 of 100 sends of java:5.3.3 came into the situation 'choice', none of 100 of python:5.3.3 in the same"
-        " phases: by chance that happens once in 1,369 cases",
+        " phases: by chance that happens once in 1,369 cases"
     )
+    assert found[11] == (INDECISIVE, reason)
 
 
 @pytest.mark.parametrize(
