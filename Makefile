@@ -106,8 +106,11 @@ clean: ## Remove .venv and everything generated here, but neither reports nor th
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
 
 # uv takes three fifths of pip's processor time. Where it does not reach the registry that pip is set to, pip does it all.
+# pyspark, the largest, is a source distribution: it is packed without compressing its jars again, and meanwhile, when all else is
+# there, the jars of the default run are fetched; what fails there the run does again, and explains.
 # The stamp is written last: an installation that broke off is taken up again, and a finished one needs no network.
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ] || ! $(PYTHON) -c $(SUITABLE) 2>/dev/null; then \
@@ -119,7 +122,11 @@ $(READY): requirements.lock pyproject.toml
 	@rm -f $@
 	@$(PYTHON) -m venv $(VENV)
 	@awk '/^uv==/ { own = 1 } own { print } !/\\$$/ { own = 0 }' requirements.lock >$(VENV)/installer.txt
-	@$(PIP) --require-hashes -r $(VENV)/installer.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock \
-		2>$(VENV)/installer.log || $(PIP) --require-hashes -r requirements.lock
+	@awk '/^pyspark==/ { own = 1 } !own { print } !/\\$$/ { own = 0 }' requirements.lock >$(VENV)/others.txt
+	@printf '[bdist_wheel]\ncompression = stored\n' >$(VENV)/build.cfg
+	@export DIST_EXTRA_CONFIG="$(CURDIR)/$(VENV)/build.cfg"; \
+		$(PIP) --require-hashes -r $(VENV)/installer.txt && $(UV) -r $(VENV)/others.txt 2>$(VENV)/installer.log && { \
+		PYTHONPATH=harness:reference_impl $(BIN)/python -m rocketdiff.run.fetch_ahead >$(VENV)/fetched.log 2>&1 & \
+		$(UV) -r requirements.lock 2>>$(VENV)/installer.log; installed=$$?; wait; [ $$installed = 0 ]; } || $(PIP) --require-hashes -r requirements.lock
 	@$(PIP) --no-index --no-deps --no-build-isolation --editable .
 	@touch $@

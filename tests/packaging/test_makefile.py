@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+LOCK = (ROOT / "requirements.lock").read_text()
 # Logs its calls; "makes" an environment by copying itself there; fails where a test requires it.
 STAND_IN = """#!/bin/sh
 echo "$*" >>{log}
@@ -15,10 +16,12 @@ case "$*" in
   *version_info*) exit {too_old} ;;
   *ensurepip*) exit {without_venv} ;;
   "-m venv .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python && cp "$0" .venv/bin/uv ;;
+  *fetch_ahead) exit {fetch_fails} ;;
   "pip install "*) exit {uv_fails} ;;
   *"-r requirements.lock"*) exit {install_fails} ;;
 esac
 """
+LACKING = dict.fromkeys(("too_old", "without_venv", "install_fails", "uv_fails", "fetch_fails"), 0)
 
 
 class Machine:
@@ -35,17 +38,11 @@ class Machine:
         for name in ("sh", "awk", "rm", "mkdir", "cp", "touch", "cat", "env"):
             (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
 
-    def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0, uv_fails: int = 0) -> None:
+    def python(self, **lacking: int) -> None:
         """1 means that this Python lacks the thing."""
         for name in ("python3", "python"):
             script = self._bin / name
-            lacks = {
-                "too_old": too_old,
-                "without_venv": without_venv,
-                "install_fails": install_fails,
-                "uv_fails": uv_fails,
-            }
-            script.write_text(STAND_IN.format(log=self._log, **lacks))
+            script.write_text(STAND_IN.format(log=self._log, **LACKING | lacking))
             script.chmod(0o755)
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -96,18 +93,36 @@ def test_an_unfit_python_is_one_clear_message(machine: Machine, lacking: str, me
     assert not (machine.folder / ".venv").exists()
 
 
-@pytest.mark.parametrize("uv_fails", [0, 1])
-def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine, uv_fails: int) -> None:
-    """`make setup` installs uv and with it the lock by hash, or with pip, then the project without a network."""
-    machine.python(uv_fails=uv_fails)
+@pytest.mark.parametrize("lacking", ["nothing", "fetch_fails"])
+def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine, lacking: str) -> None:
+    """
+    `make setup` installs uv and with it the lock by hash, then the project without a network.
+
+    The jars of the default run are fetched beside the largest package; if that fails, the run does it.
+    """
+    machine.python(**{lacking: 1})
     assert machine.make("setup").returncode == 0
-    venv, uv, *requirements, project = machine.calls()
+    venv, uv, others, *beside, project = machine.calls()
     assert venv == "-m venv .venv"
     assert uv.endswith("--require-hashes -r .venv/installer.txt")
     assert (machine.folder / ".venv" / "installer.txt").read_text().count("==") == 1
-    assert [call.startswith("pip install") for call in requirements] == ([True, False] if uv_fails else [True])
-    assert all(call.endswith("--require-hashes -r requirements.lock") for call in requirements)
+    assert others.startswith("pip install") and others.endswith("--require-hashes -r .venv/others.txt")
+    left_out = set(LOCK.splitlines()) - set((machine.folder / ".venv" / "others.txt").read_text().splitlines())
+    assert [line.partition("==")[0] for line in sorted(left_out) if "==" in line] == ["pyspark"]
+    fetching, requirements = sorted(beside)
+    assert fetching == "-m rocketdiff.run.fetch_ahead"
+    assert requirements.startswith("pip install") and requirements.endswith("--require-hashes -r requirements.lock")
     assert project.endswith("--no-index --no-deps --no-build-isolation --editable .")
+
+
+def test_where_uv_fails_pip_installs_the_lock(machine: Machine) -> None:
+    """`make setup` installs the whole lock by hash with pip, and fetches nothing ahead."""
+    machine.python(uv_fails=1)
+    assert machine.make("setup").returncode == 0
+    requirements, project = machine.calls()[-2:]
+    assert requirements.startswith("-m pip install") and requirements.endswith("--require-hashes -r requirements.lock")
+    assert project.endswith("--editable .")
+    assert not any("fetch_ahead" in call for call in machine.calls())
 
 
 def test_only_a_changed_lock_is_installed_again(machine: Machine) -> None:

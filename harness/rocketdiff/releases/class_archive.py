@@ -57,7 +57,7 @@ def archive_of(start: JavaStart, train: Train) -> Path | None:
     """The archive, made now if missing and an earlier command used the program."""
     with contextlib.suppress(OSError, HarnessError):
         folder = start.folder()
-        if folder.exists() or _was_used_before(folder.with_suffix(".used")):
+        if folder.exists() or _was_used_before(folder.with_name(f"{folder.name}.used")):
             return trained(start, train)
     return None
 
@@ -65,7 +65,7 @@ def archive_of(start: JavaStart, train: Train) -> Path | None:
 def is_to_be_trained(start: JavaStart) -> bool:
     """True if the archive is missing and an earlier command used the program. Marks it as used. Raises OSError."""
     folder = start.folder()
-    return not folder.exists() and _was_used_before(folder.with_suffix(".used"))
+    return not folder.exists() and _was_used_before(folder.with_name(f"{folder.name}.used"))
 
 
 def trained(start: JavaStart, train: Train) -> Path | None:
