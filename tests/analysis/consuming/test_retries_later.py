@@ -69,7 +69,7 @@ def test_the_interval_between_pulls_is_no_lateness(late_ms: float, accused: bool
 
 
 @pytest.mark.parametrize(("late_ms", "accused"), [(800, False), (801, True)])
-def test_what_a_starved_process_explains_does_not_count(late_ms: float, accused: bool) -> None:
+def test_lateness_of_a_starved_process_does_not_count(late_ms: float, accused: bool) -> None:
     """Its threads waited for a core, which explains 300 ms."""
     story = Story(resources=starved(300))
     for send in FAILED[:11]:
