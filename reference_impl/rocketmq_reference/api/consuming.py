@@ -17,6 +17,7 @@ from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.orderly import ListenInOrder, Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.consuming.resetting import Resetting
 from rocketmq_reference.client.effects import Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
 from rocketmq_reference.client.message import Message
@@ -87,6 +88,7 @@ def live_consumer(
     in_order = consuming if isinstance(consuming, Orderly) else None
     rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin, in_order)
     pulling.on_moved = rebalancing.begin_anew
+    _serve_resets(client, Resetting(memory, client.memory, host, committing, rebalancing, in_order))
     concurrent = consuming if isinstance(consuming, Concurrent) else None
     return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
 
@@ -163,6 +165,18 @@ def _serve_rounds(client: LiveClient, background: Background, rebalancing: Rebal
 
     client.remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, wake)
     background.on_greeted = rebalancing.wake
+
+
+def _serve_resets(client: LiveClient, resetting: Resetting) -> None:
+    """Go on at other offsets when a broker asks for it; of a request that cannot be read nothing remains."""
+
+    def reset(asked: Command, _thread: Thread) -> Running[Command | None]:
+        group, offsets = consuming.parse_reset(asked)
+        new = {TopicQueue(topic, Queue(broker, queue_id)): at for (topic, broker, queue_id), at in offsets.items()}
+        yield from resetting.reset(group, new)
+        return None
+
+    client.remoting.serve(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, reset, lasting=True)
 
 
 def committing_of(

@@ -49,12 +49,14 @@ Job = Callable[[Thread], Body | None]
 class Worker(Protocol):
     """Threads of the client that do jobs in order."""
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:
+    def submit(
+        self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False, lasting: bool = False
+    ) -> None:
         """
         Queue a job behind those already queued.
 
         together_with: signals that will be given at the same instant. instant: the job takes no time and any thread may do it,
-        so if a thread is free, none need be woken.
+        so if a thread is free, none need be woken. lasting: the job may take seconds, which other threads of its pool do not wait for.
         """
         ...
 

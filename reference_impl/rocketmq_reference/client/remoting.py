@@ -97,7 +97,7 @@ class Remoting(Generic[Request, Answer]):
         self.workers = {CALLBACKS: host.worker(CALLBACKS), NETTY: host.worker(NETTY)}
         self.on_active: Callable[[str], None] | None = None
         self.on_end: Callable[[], None] | None = None
-        self._handlers: dict[int, Handler] = {}
+        self._handlers: dict[int, tuple[Handler, bool]] = {}
 
     def invoke(
         self, address: str, timeout_ms: int, question: Request, is_interrupted: Callable[[], bool] | None = None
@@ -148,13 +148,14 @@ class Remoting(Generic[Request, Answer]):
         connection = self.connections.current(address)
         return connection is not None and connection.state is State.OPEN
 
-    def serve(self, code: int, handler: Handler) -> None:
+    def serve(self, code: int, handler: Handler, *, lasting: bool = False) -> None:
         """
         Serve the requests of servers with this code from now on (registerProcessor); before the first connection.
 
         The handler runs in a thread of the callback pool, as Java's processors. What it raises is logged, and no answer goes out.
+        lasting: it may take seconds.
         """
-        self._handlers[code] = handler
+        self._handlers[code] = handler, lasting
 
     @property
     def serves(self) -> bool:
@@ -163,10 +164,11 @@ class Remoting(Generic[Request, Answer]):
 
     def requested(self, connection: Connection, code: int, asked: Any) -> bool:
         """Hand a server's request to its handler; False if this client serves none of this code."""
-        handler = self._handlers.get(code)
-        if handler is None:
+        found = self._handlers.get(code)
+        if found is None:
             return False
-        self.workers[CALLBACKS].submit(lambda own: self._serve(handler, connection, asked, own))
+        handler, lasting = found
+        self.workers[CALLBACKS].submit(lambda own: self._serve(handler, connection, asked, own), lasting=lasting)
         return True
 
     def scan(self) -> None:

@@ -57,6 +57,8 @@ CONSUMER_4_0_0 = Generation(
         takes_empty_bodies=True,
         uncounts_expired=False,
         cleaning_can_die=True,
+        resets_in_turn=False,
+        resets_after_call=False,
     ),
 )
 """Everything at once, but three seconds after a pull that failed."""
@@ -84,8 +86,10 @@ CONSUMER_4_8_0 = CONSUMER_4_7_1.followed(
 )
 """A missing slave is replaced by the next one; machine rooms are divided as meant."""
 
-CONSUMER_4_9_0 = CONSUMER_4_8_0.followed("4.9.0", "4.9.2", replace(CONSUMER_4_8_0.rules, pulls_without_offset=False))
-"""No pull in order without a known offset."""
+CONSUMER_4_9_0 = CONSUMER_4_8_0.followed(
+    "4.9.0", "4.9.2", replace(CONSUMER_4_8_0.rules, pulls_without_offset=False, resets_in_turn=True)
+)
+"""No pull in order without a known offset; one reset of offsets at a time."""
 
 CONSUMER_4_9_3 = CONSUMER_4_9_0.followed(
     "4.9.3",
@@ -173,8 +177,10 @@ CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
 CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.4.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
 """The client's own send of a failed message keeps its first id."""
 
-CONSUMER_5_5_0 = CONSUMER_5_4_0.followed("5.5.0", "5.5.0", replace(CONSUMER_5_4_0.rules, leaves_empty_lists=True))
-"""A topic without queues is no failure (seen in the byte code)."""
+CONSUMER_5_5_0 = CONSUMER_5_4_0.followed(
+    "5.5.0", "5.5.0", replace(CONSUMER_5_4_0.rules, leaves_empty_lists=True, resets_after_call=True)
+)
+"""A topic without queues is no failure; a reset of offsets in order waits for the call alone (both seen in the byte code)."""
 
 CONSUMER = (
     CONSUMER_4_0_0,

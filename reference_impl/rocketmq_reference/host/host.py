@@ -315,7 +315,14 @@ class Pool:
         self._wake = Signal()
         self._is_closed = False
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - they are given next
+    def submit(
+        self,
+        job: Job,
+        *,
+        together_with: Iterable[Signal] = (),  # noqa: ARG002 - they are given next
+        instant: bool = False,
+        lasting: bool = False,  # noqa: ARG002 - it has one of the pool's threads
+    ) -> None:
         """Queue a job; run an instant one at once if a thread would be free to do it."""
         # The result is the same as in a pool thread, and saves two thread switches.
         if instant and not self._ready and (self._idle or self._threads < self._size):

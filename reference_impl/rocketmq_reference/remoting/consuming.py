@@ -11,6 +11,7 @@ from rocketmq_reference.remoting.answers import expect_success
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, Serialization
 from rocketmq_reference.remoting.json_text import read_json, write_json
+from rocketmq_reference.remoting.local_offsets import decode_local_offsets
 
 _COMMIT, _SUSPEND, _SUBSCRIPTION, _LITE = 0b01, 0b10, 0b100, 0b10000
 """Flags of a pull: it commits an offset; the broker may hold it; it names its expression; of a lite pull consumer (PullSysFlag)."""
@@ -218,6 +219,17 @@ def parse_consumer_ids(answer: Command) -> list[str]:
     Raises MQBrokerException for an error answer, which also a broker that does not know the group gives.
     """
     return [str(one) for one in read_json(expect_success(answer).body).get("consumerIdList") or ()]
+
+
+def parse_reset(asked: Command) -> tuple[str, dict[LockedQueue, int]]:
+    """
+    Return the group that a broker asks to go on at other offsets, and the new offset of each queue of the topic (ResetOffsetBody).
+
+    Raises ValueError for a body that is no table of offsets, KeyError without a group or a topic.
+    """
+    topic, text = asked.ext_fields["topic"], asked.body.decode()
+    offsets = decode_local_offsets(text) if text else {}
+    return asked.ext_fields["group"], {of: offset for of, offset in offsets.items() if of[0] == topic}
 
 
 def _queue_of(group: str, topic: str, queue_id: int) -> dict[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocketmq_reference.api.push_consumer import PushConsumer
+from rocketmq_reference.client.consuming import resetting
 from rocketmq_reference.client.consuming.memory import OffsetEvent
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
@@ -157,6 +158,27 @@ def test_gives_a_queue_up_when_another_member_joins(group: Group) -> None:
         given_up = TopicQueue("T", Queue("broker-a", 1))
         steps = [event for event, of, _ in group.events if of == given_up]
         assert steps[-2:] == [OffsetEvent.COMMIT, OffsetEvent.FORGET]
+
+
+def test_goes_on_at_an_offset_that_a_broker_asks_for(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queues of the named topic begin anew there; a body that cannot be read, and another group, change nothing."""
+    monkeypatch.setattr(resetting, "RESET_WAIT_MS", 100)
+    group.broker.put("T", 0, "a", "b")
+
+    def asked(queues: str, of: str = "G") -> Command:
+        fields = {"topic": "T", "group": of, "timestamp": "0", "isForce": "true"}
+        return Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, fields, f'{{"offsetTable":{queues}}}'.encode(), flag=2)
+
+    queue = '{"brokerName":"broker-a","queueId":0,"topic":"%s"}:1'
+    with group.consuming():
+        group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 2) in group.events)
+        group.broker.send_unasked(asked("[]"))
+        group.broker.send_unasked(asked(f"{{{queue % 'T'}}}", of="H"))
+        group.broker.send_unasked(asked(f"{{{queue % 'T'},{queue % 'U'}}}"))
+        group.wait_for(lambda: len(group.seen) == 3)
+        group.broker.put("T", 1, "c")
+        group.wait_for(lambda: len(group.seen) == 4)
+    assert sorted(body for _, body, _ in group.seen) == ["a", "b", "b", "c"]
 
 
 def test_heartbeats_name_the_group(group: Group) -> None:

@@ -12,7 +12,7 @@ CHANGES = {
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.7.1": {"drops_waiting_calls": True},
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
-    "4.9.0": {"pulls_without_offset": False},
+    "4.9.0": {"pulls_without_offset": False, "resets_in_turn": True},
     "4.9.3": {
         "queries_master_first": True,
         "commits_to_master_first": True,
@@ -51,7 +51,7 @@ CHANGES = {
     },
     "5.3.2": {"leaves_after_failed_start": True, "locks_to_broadcast": False, "takes_empty_bodies": True},
     "5.4.0": {"keeps_origin_id": True},
-    "5.5.0": {"leaves_empty_lists": True},
+    "5.5.0": {"leaves_empty_lists": True, "resets_after_call": True},
 }
 
 

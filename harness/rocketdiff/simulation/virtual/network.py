@@ -86,12 +86,12 @@ class VirtualNetwork:
         """Not implemented: scripted servers ask nothing that is answered."""
         raise NotImplementedError
 
-    def request(self, broker: str, code: int) -> None:
+    def request(self, broker: str, code: int, asked: object = None) -> None:
         """A broker asks the client something on each of its connections."""
         for connection in [each for each in self._open if each.address != NAME_SERVER]:
             if broker_at(connection.address) == broker:
                 self._use(connection)
-                self.client.requested(connection, code, None)
+                self.client.requested(connection, code, asked)
 
     def shut_down(self) -> None:
         """The client ends: what its timers still write or connect to goes nowhere."""
@@ -116,14 +116,12 @@ class VirtualNetwork:
             self._watch_idleness(connection)
 
     def _hang(self, server: Server, connection: Connection) -> None:
-        def decide() -> None:
-            self._meet(connection, sending=False)
-
         def fail() -> None:
-            if server.give_up(decide):
+            if server.give_up(id(connection)):
                 self.client.connected(connection, accepted=False)
 
-        server.hang(decide)
+        # One that meets a silent server again still fails at its first timeout.
+        server.hang(id(connection), lambda: self._meet(connection, sending=False))
         self._kernel.after(CONNECT_TIMEOUT_MS, fail)
 
     def _ending(self, connection: Connection, *, reset: bool) -> Callable[[], None]:

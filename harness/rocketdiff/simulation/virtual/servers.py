@@ -38,7 +38,7 @@ class Server:
         self._paused = False
         self._dead = False
         self._held: list[Callable[[], None]] = []
-        self._hanging: list[Callable[[], None]] = []
+        self._hanging: dict[int, Callable[[], None]] = {}
 
     def set(self, answers: tuple[ServerAnswer, ...]) -> None:
         self._answers = answers
@@ -64,16 +64,13 @@ class Server:
     def is_silent(self) -> bool:
         return not self._dead and self.current.fault is BrokerFault.SILENT
 
-    def hang(self, decide: Callable[[], None]) -> None:
-        """Let a connect hang until the answers change or the server is killed, which schedules ``decide``."""
-        self._hanging.append(decide)
+    def hang(self, connect: int, decide: Callable[[], None]) -> None:
+        """Let a connect hang until the answers change or the server is killed, which schedules ``decide``; connect: its identity."""
+        self._hanging[connect] = decide
 
-    def give_up(self, decide: Callable[[], None]) -> bool:
+    def give_up(self, connect: int) -> bool:
         """End a hanging connect at its timeout; False if it no longer hangs."""
-        hung = decide in self._hanging
-        if hung:
-            self._hanging.remove(decide)
-        return hung
+        return self._hanging.pop(connect, None) is not None
 
     def pause(self) -> None:
         self._paused = True
@@ -116,8 +113,8 @@ class Server:
             self._kernel.after(0, lambda: self._deliver(reply, 0))
 
     def _decide_what_hangs(self) -> None:
-        hanging, self._hanging = self._hanging, []
-        for decide in hanging:
+        hanging, self._hanging = self._hanging, {}
+        for decide in hanging.values():
             self._kernel.after(0, decide)
 
     def _take(self) -> ServerAnswer:

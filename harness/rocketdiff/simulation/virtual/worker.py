@@ -12,7 +12,7 @@ from rocketmq_reference.client.timed_jobs import TimedJob, TimedJobs
 
 class VirtualWorker:
     """
-    A pool as a single thread, whatever the pool's size in the client; it starts with its first job.
+    A pool as a single thread, whatever the pool's size in the client; it starts with its first job. Lasting jobs have a thread each.
 
     The first job that is submitted while the thread is idle wakes it with one event; then it runs all submitted jobs. A
     fixed-rate job catches up on runs that were missed while the thread was busy, as in Java.
@@ -28,8 +28,20 @@ class VirtualWorker:
         self._idle = Signal()
         self._body: Body | None = None
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - the host simulates every wake-up
-        """Queue a job; the given signals wake other threads at the same instant as this one."""
+    def submit(
+        self,
+        job: Job,
+        *,
+        together_with: Iterable[Signal] = (),
+        instant: bool = False,  # noqa: ARG002 - the host simulates every wake-up
+        lasting: bool = False,
+    ) -> None:
+        """Queue a job, unless it is lasting; the given signals wake other threads at the same instant as this one."""
+        if lasting:
+            body = job(self._thread)
+            if body is not None:
+                self._kernel.start(body)
+            return
         self._ready.append(job)
         self._ensure_started()
         self._kernel.give_together((self._idle, *together_with))
@@ -80,7 +92,14 @@ class VirtualPool:
         self._kernel = kernel
         self._thread = thread
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - the host simulates every wake-up
+    def submit(
+        self,
+        job: Job,
+        *,
+        together_with: Iterable[Signal] = (),  # noqa: ARG002 - the host simulates every wake-up
+        instant: bool = False,  # noqa: ARG002
+        lasting: bool = False,  # noqa: ARG002 - all are
+    ) -> None:
         """Begin a job."""
         self.schedule(self._kernel.now_ms, job)
 

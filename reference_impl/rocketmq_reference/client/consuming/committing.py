@@ -116,8 +116,10 @@ class Committing:
         self._memory.note(OffsetEvent.FORGET, of)
 
     def commit_all(self) -> Body:
-        """Commit the offset of every queue that the member works on, changed or not; each failure is ignored."""
+        """Commit the offset of every queue that the member works on, changed or not, and forget others; each failure is ignored."""
         offsets, wanted, unused = self._memory.offsets, set(self._memory.process), list[TopicQueue]()
+        if not wanted:  # nothing is forgotten either
+            return
         ahead = offsets.following(None)
         while ahead is not None:
             of, remembered = ahead

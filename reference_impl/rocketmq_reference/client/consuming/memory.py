@@ -53,7 +53,8 @@ class ConsumerMemory:
     The memory of one member; a Role of its client.
 
     queues: readable queues of each subscribed topic. process: the queues that it works on. brokers: the broker id that a queue's
-    last answer suggested. is_orderly: it consumes each queue in order. polls: it is a lite pull consumer.
+    last answer suggested. is_orderly: it consumes each queue in order. is_suspended: it neither pulls nor rebalances. polls: it is a
+    lite pull consumer.
     """
 
     __slots__ = (
@@ -61,6 +62,7 @@ class ConsumerMemory:
         "client_id",
         "group",
         "is_orderly",
+        "is_suspended",
         "observer",
         "offsets",
         "polls",
@@ -88,6 +90,7 @@ class ConsumerMemory:
         self.settings = settings
         self.observer = observer
         self.is_orderly = is_orderly
+        self.is_suspended = False
         self.polls = polls
         self.subscriptions: dict[str, Subscription] = {}
         self.queues: dict[str, tuple[Queue, ...]] = {}
@@ -123,6 +126,11 @@ class ConsumerMemory:
 
     def drop(self, of: TopicQueue) -> None:
         self.process.pop(of).is_dropped = True
+        self._show_owned()
+
+    def lose(self, of: TopicQueue) -> None:
+        """Take a queue out of the table; the work on it goes on, unless it was stopped before."""
+        self.process.pop(of, None)
         self._show_owned()
 
     def drop_all(self) -> None:

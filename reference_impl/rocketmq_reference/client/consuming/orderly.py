@@ -20,7 +20,7 @@ from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import RECONSUME_TIME
 from rocketmq_reference.rules.consumer import orderly as rules
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.consumer.offsets import RESET_WAIT_MS, TopicQueue
 from rocketmq_reference.rules.consumer.orderly import OrderlyContext, OrderlyStatus, Then
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 
@@ -94,7 +94,7 @@ class Orderly:
         call, at_once = self._call_of(queue), self._memory.rules.unlocks_at_once
         if not at_once:
             self._committing.forget(of)
-        is_forced = at_once and self._host.now_ms > queue.last_lock_ms + rules.UNLOCK_DELAY_MS
+        is_forced = at_once and queue.is_dropped and self._host.now_ms > queue.last_lock_ms + rules.UNLOCK_DELAY_MS
         wait_ms = rules.GIVE_UP_WAIT_SINCE_5_2_0_MS if at_once else rules.GIVE_UP_WAIT_MS
         if not is_forced and not (yield from call.acquire(self._host.now_ms + wait_ms)):
             return False
@@ -112,6 +112,12 @@ class Orderly:
                 call.release()
         self._calls.pop(queue, None)
         return True
+
+    def await_call(self, queue: Pulled) -> Body:
+        """Wait until the queue's listener has returned, or for RESET_WAIT_MS."""
+        call = self._call_of(queue)
+        if (yield from call.acquire(self._host.now_ms + RESET_WAIT_MS)):
+            call.release()
 
     def _renew(self, _own: Thread) -> Body:
         if not self._is_stopped:

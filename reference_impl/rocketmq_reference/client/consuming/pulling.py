@@ -111,6 +111,9 @@ class Pulling:
         if queue.is_dropped or self.is_stopped:
             return
         queue.last_pull_ms = self._host.now_ms
+        if memory.is_suspended:
+            self._later(request, rules.SUSPENDED_MS)
+            return
         if rules.is_held_back(queue, memory.settings, is_orderly=memory.is_orderly):
             self._later(request, rules.FLOW_CONTROL_MS)
             return

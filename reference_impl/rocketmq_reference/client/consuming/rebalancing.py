@@ -92,22 +92,26 @@ class Rebalancing:
         self._host.give(self._signal)
 
     def give_up(self, of: TopicQueue) -> Running[bool]:
-        """
-        Stop working on a queue: commit its offset, then forget it (removeUnnecessaryMessageQueue).
-
-        False if it stays in the table, because it is consumed in order and its listener has not returned.
-        """
+        """Stop working on a queue; False if it stays in the table, because it is consumed in order and its listener has not returned."""
         queue = self._memory.process.get(of)
         if queue is not None:
             self._memory.stop_working_on(queue)
+        is_over = yield from self.end_work_on(of, queue)
+        if is_over and of in self._memory.process:
+            self._memory.drop(of)
+        return is_over
+
+    def end_work_on(self, of: TopicQueue, queue: ProcessQueue[StoredMessage] | None) -> Running[bool]:
+        """
+        Commit a queue's offset, then forget it (removeUnnecessaryMessageQueue).
+
+        False, with the offset kept in some releases, if it is consumed in order and its listener has not returned.
+        """
         yield from self._committing.commit(of)
         if queue is None or self._in_order is None or self._memory.settings.is_broadcasting:
             self._committing.forget(of)
-        elif not (yield from self._in_order.give_up(of, queue)):
-            return False
-        if of in self._memory.process:
-            self._memory.drop(of)
-        return True
+            return True
+        return (yield from self._in_order.give_up(of, queue))
 
     def begin_anew(self, of: TopicQueue) -> Body:
         """Give a queue with a wrong offset up, unless a round has already; a round begins it anew, at once from 5.2.0."""
@@ -124,10 +128,13 @@ class Rebalancing:
             self._is_notified = False
             self._signal = Signal()
             if not self._is_stopped and rounds.is_due(self._host.now_ms):
-                balanced = yield from self._round()
+                balanced = yield from self.round()
                 rounds.ended(self._host.now_ms, balanced=balanced)
 
-    def _round(self) -> Running[bool]:
+    def round(self) -> Running[bool]:
+        """Make a round in this thread, unless the member is suspended; True if it works on exactly its share afterwards."""
+        if self._memory.is_suspended:
+            return False
         balanced = True
         for topic in hash_order(list(self._memory.subscriptions), buckets=_FIRST_BUCKETS, concurrent=True):
             try:
@@ -216,6 +223,8 @@ class Rebalancing:
                 offset = yield from self._committing.first_offset(of)
             except FAILURES:
                 continue  # its next round tries again
+            if of in memory.process:  # a round in another thread has taken it
+                continue
             new: ProcessQueue[StoredMessage] = ProcessQueue(self._host.now_ms, memory.rules)
             begun.append((of, new, offset))
             new.is_locked = memory.rules.new_queue_is_locked

@@ -35,6 +35,9 @@ class ConsumerRules:
     was sent back because its call takes too long counts no more. cleaning_can_die: a message whose call has not begun ends the search for such
     messages for ever.
 
+    resets_in_turn: a broker's request for other offsets waits for the end of the one before. resets_after_call: of queues that are consumed in
+    order it waits for the end of each call under way; else, as of all queues, for RESET_WAIT_MS.
+
     machine_room_counts_its_queues, machine_room_checks: see ``allocation.by_machine_room``. local_offsets_are_merged: see
     ``LocalOffsets``.
 
@@ -88,3 +91,5 @@ class ConsumerRules:
     takes_empty_bodies: bool
     uncounts_expired: bool
     cleaning_can_die: bool
+    resets_in_turn: bool
+    resets_after_call: bool

@@ -15,6 +15,10 @@ PROCESS_BUCKETS = 128
 """Of processQueueTable, which is made for 64 queues."""
 
 
+RESET_WAIT_MS = 10_000
+"""From a broker's request for other offsets to their commit, in which calls under way may end."""
+
+
 class TopicQueue(NamedTuple):
     """A queue with its topic (MessageQueue)."""
 

@@ -11,6 +11,8 @@ BROKER_SUSPEND_MS = 15_000
 
 CLIENT_TIMEOUT_MS = 30_000
 FLOW_CONTROL_MS = 50
+SUSPENDED_MS = 1_000
+"""From a pull of a member that does nothing, because offsets are reset, to the next."""
 
 _FLOW_CONTROL = 215
 _MIB = 1024 * 1024

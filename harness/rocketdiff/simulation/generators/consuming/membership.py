@@ -28,6 +28,7 @@ class Membership:
         self.names = broker_names(rng, most=2)
         self.down: dict[str, str] = {}
         self.slow: set[str] = set()
+        self.is_reset = False
 
     def script(self) -> dict[str, Any]:
         rng = self.rng
@@ -46,6 +47,7 @@ class Membership:
             self.store: 5,
             self.members: 2,
             self.notify: rng.pick((0, 0, 1)),
+            self.reset: rng.pick((0, 0, 1)),
             self.fault: rng.pick((0, 1, 3)),
             self.answers: rng.pick((0, 0, 1)),
             self.refuse: rng.pick((0, 1)),
@@ -64,8 +66,8 @@ class Membership:
 
     @property
     def is_calm(self) -> bool:
-        """True if a shutdown waits for no broker: two threads that are woken at once have no order that both hosts share."""
-        return not self.down and not self.slow
+        """True if a shutdown waits for nothing: two threads that are woken at once have no order that both hosts share."""
+        return not self.down and not self.slow and not self.is_reset
 
     def offsets(self, queues: dict[str, int]) -> list[Step]:
         """What brokers know of the group before."""
@@ -94,6 +96,12 @@ class Membership:
     def notify(self) -> Step:
         """A broker reports that the ids have changed."""
         return {"do": "notify", "broker": self.rng.pick(self.names)}
+
+    def reset(self) -> Step:
+        """A broker asks for another offset of some of its queues."""
+        rng, self.is_reset = self.rng, True
+        queues = rng.some(tuple(range(MOST_QUEUES)), rng.between(1, MOST_QUEUES))
+        return {"do": "reset_offset", "broker": rng.pick(self.names), "queues": queues, "offset": rng.between(0, 5)}
 
     def members(self) -> Step:
         rng = self.rng

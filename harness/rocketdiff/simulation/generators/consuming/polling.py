@@ -25,6 +25,7 @@ class Polling(Membership):
             self.poll: 8,
             self.members: 1,
             self.notify: rng.pick((0, 1)),
+            self.reset: rng.pick((0, 0, 0, 1)),
             self.fault: rng.pick((0, 1, 3)),
             self.refuse: rng.pick((0, 1)),
             self.seek: rng.pick((0, 2)),

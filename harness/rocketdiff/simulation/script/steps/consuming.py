@@ -37,6 +37,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Notify,
     PauseQueue,
     Refuse,
+    ResetOffset,
     ResumeQueue,
     Seek,
     Store,
@@ -176,7 +177,17 @@ def broker_of(step: ConsumingStep) -> str | None:
     return (
         step.broker
         if isinstance(
-            step, KnownOffset | Consumed | Store | Notify | Refuse | LockHolder | Seek | PauseQueue | ResumeQueue
+            step,
+            KnownOffset
+            | Consumed
+            | Store
+            | Notify
+            | ResetOffset
+            | Refuse
+            | LockHolder
+            | Seek
+            | PauseQueue
+            | ResumeQueue,
         )
         else None
     )

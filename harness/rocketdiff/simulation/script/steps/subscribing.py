@@ -98,6 +98,16 @@ class Notify:
     broker: BrokerName
 
 
+@dataclass(frozen=True, slots=True)
+class ResetOffset:
+    """A broker asks the member, on every connection, to go on at this offset of queues of its own (RESET_CONSUMER_CLIENT_OFFSET)."""
+
+    do: Literal["reset_offset"] = field(default="reset_offset", kw_only=True, repr=False)
+    broker: BrokerName
+    queues: Annotated[tuple[QueueId, ...], Field(max_length=100)]
+    offset: Natural
+
+
 class Asked(StrEnum):
     """Requests of a member that a broker can refuse."""
 
@@ -199,13 +209,14 @@ class Assign:
 
 PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue | Assign
 
-SubscribingStep = Join | Leave | Store | Notify | Refuse | LockHolder | PollingStep
+SubscribingStep = Join | Leave | Store | Notify | ResetOffset | Refuse | LockHolder | PollingStep
 
 SUBSCRIBING_STEPS = (
     Join,
     Leave,
     Store,
     Notify,
+    ResetOffset,
     Refuse,
     LockHolder,
     Poll,

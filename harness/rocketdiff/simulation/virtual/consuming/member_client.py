@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from rocketdiff.simulation.script.model import Step
-from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, Store
+from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, ResetOffset, Store
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
-from rocketdiff.simulation.virtual.codec import NAME_SERVER
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec
 from rocketdiff.simulation.virtual.kernel import Kernel
@@ -27,6 +27,7 @@ from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.dialect import Dialect
 
 _INNER_GROUP = "CLIENT_INNER_PRODUCER"
@@ -88,6 +89,10 @@ class MemberClient:
             case Notify(broker):
                 notified = partial(self.network.request, broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
                 servers.broker(broker).when_awake(notified)
+            case ResetOffset(broker, queues, offset):
+                asked = {TopicQueue(TOPIC, Queue(broker, queue)): offset for queue in queues}
+                code = RequestCode.RESET_CONSUMER_CLIENT_OFFSET
+                servers.broker(broker).when_awake(partial(self.network.request, broker, code, asked))
             case Refuse(broker, asked, code):
                 brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
             case LockHolder(broker, queue, other):

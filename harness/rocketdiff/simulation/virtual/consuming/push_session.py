@@ -29,6 +29,7 @@ from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.consuming.resetting import Resetting
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
 from rocketmq_reference.client.publishing import PublishLists
@@ -84,6 +85,11 @@ class PushSession(GroupSession):
         self._pulling.on_moved = self._rebalancing.begin_anew
         member.background.on_greeted = self._rebalancing.wake
         remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
+        resetting = Resetting(self._memory, member.shared, kernel, self._committing, self._rebalancing, self._in_order)
+        group = self._memory.group
+        remoting.serve(
+            RequestCode.RESET_CONSUMER_CLIENT_OFFSET, lambda asked, _: resetting.reset(group, asked), lasting=True
+        )
         member.background.repeat_for(
             self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()
         )

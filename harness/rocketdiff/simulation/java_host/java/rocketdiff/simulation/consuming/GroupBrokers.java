@@ -31,6 +31,7 @@ public final class GroupBrokers {
     private static final int UPDATE_OFFSET = 15;
     private static final int MAX_OFFSET = 30;
     private static final int MIN_OFFSET = 31;
+    private static final int RESET_OFFSET = 220;
     private static final int LITE_PULL = 361;
     private static final int HEARTBEAT = 34;
     private static final int UNREGISTER = 35;
@@ -104,6 +105,30 @@ public final class GroupBrokers {
     void notifyIdsChanged(ScriptedServer server) {
         server.whenAwake(() -> asks.accept(
             server, () -> protocol.oneWay(NOTIFY_IDS_CHANGED, "consumerGroup", AllocationClient.GROUP)));
+    }
+
+    /** A broker asks on every connection to go on at an offset of queues. */
+    void reset(ScriptedServer server, List<?> queues, long offset) {
+        server.whenAwake(() -> Scheduler.current().letLast(
+            () -> asks.accept(server, () -> resetRequest(server.name, queues, offset))));
+    }
+
+    private Object resetRequest(String broker, List<?> queues, long offset) {
+        Class<?> queue = release.type("common.message.MessageQueue");
+        Class<?>[] parameters = {String.class, String.class, int.class};
+        Map<Object, Long> offsets = new HashMap<>();
+        for (Object id : queues) {
+            offsets.put(Members.make(queue, parameters, AllocationClient.TOPIC, broker, ((Long) id).intValue()), offset);
+        }
+        Class<?> type = release.type("remoting.protocol.body.ResetOffsetBody", "common.protocol.body.ResetOffsetBody");
+        Object body = Members.make(type, new Class<?>[0]);
+        Members.must(Members.method(type, "setOffsetTable", 1), body, offsets);
+        byte[] content = (byte[]) Members.must(Members.method(type, "encode", 0), body);
+        Object request = protocol.oneWay(RESET_OFFSET, "group", AllocationClient.GROUP);
+        protocol.extend(request, "topic", AllocationClient.TOPIC);
+        protocol.extend(request, "timestamp", "0");
+        protocol.extend(request, "isForce", "true");
+        return protocol.withBody(request, content);
     }
 
     /** A broker answers a kind of request with this code from now on; null: as usual. */

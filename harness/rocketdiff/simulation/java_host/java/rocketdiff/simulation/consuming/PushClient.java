@@ -168,6 +168,11 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
+    public void reset(String broker, List<?> queues, long offset) {
+        brokers.reset(network.broker(broker), queues, offset);
+    }
+
+    @Override
     public void refuse(String broker, String asked, Integer code) {
         brokers.refuse(broker, asked, code);
     }

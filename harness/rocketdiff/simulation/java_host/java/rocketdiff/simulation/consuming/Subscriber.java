@@ -21,6 +21,9 @@ public interface Subscriber extends Member {
     /** A broker reports that the ids of the group have changed. */
     void notified(String broker);
 
+    /** A broker asks it to go on at an offset of queues, by their ids. */
+    void reset(String broker, List<?> queues, long offset);
+
     /** Polls once; the answer has the time and the messages, as JSON. What the call throws comes out as it is. */
     String poll(long ms) throws Throwable;
 

@@ -42,6 +42,7 @@ public final class Scheduler {
     private final VirtualThread main = new VirtualThread(this, "sender-0", null);
     private VirtualThread running = main;
     private boolean acting;
+    private boolean lasting;
     private boolean over;
     private Failure failure;
 
@@ -88,6 +89,18 @@ public final class Scheduler {
         threads.add(thread);
         agenda.add(nowMs(), () -> thread.start(body), new Wait(thread, () -> true));
         return thread;
+    }
+
+    /** Does what hands a task to a pool that may last long, and so gets a thread of its own. */
+    public void letLast(Runnable action) {
+        lasting = true;
+        action.run();
+        lasting = false;
+    }
+
+    /** Whether what a pool is handed now may last long. */
+    public boolean isLasting() {
+        return lasting;
     }
 
     /** Waits until the condition (which must change nothing) holds or the deadline is there; whether it holds. */

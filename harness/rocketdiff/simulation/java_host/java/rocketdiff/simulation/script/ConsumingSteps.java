@@ -47,6 +47,8 @@ final class ConsumingSteps {
             case "notify":
                 String notifying = fields.text("broker");
                 return (run, place) -> ((Subscriber) run.client).notified(notifying);
+            case "reset_offset":
+                return reset(fields);
             case "refuse":
                 String broker = fields.text("broker");
                 String asked = fields.text("asked");
@@ -70,6 +72,13 @@ final class ConsumingSteps {
             default:
                 return ProcessQueueSteps.step(kind, fields);
         }
+    }
+
+    private static Step reset(Fields fields) {
+        String broker = fields.text("broker");
+        List<?> queues = fields.list("queues");
+        long offset = fields.number("offset");
+        return (run, place) -> ((Subscriber) run.client).reset(broker, queues, offset);
     }
 
     @SuppressWarnings("unchecked")

@@ -13,7 +13,8 @@ import rocketdiff.simulation.scheduler.VirtualThread;
 
 /**
  * The one virtual thread of a pool, whatever the size the client asked for: tasks run in the order in which they were
- * handed in, timed ones when they are due. Born with its first task. Only pulls that wait for their answers have a thread each.
+ * handed in, timed ones when they are due. Born with its first task. Only pulls that wait for their answers, and requests of brokers
+ * that last, have a thread each.
  *
  * <p>A pool that lives in a static field outlives its script; the next script finds it empty and alive.
  */
@@ -37,6 +38,11 @@ final class PoolWorker {
     void execute(Runnable task) {
         renew();
         refuseIfShut();
+        if (scheduler.isLasting()) {
+            Thread face = factory.newThread(() -> { });
+            scheduler.spawn(face.getName(), face, task);
+            return;
+        }
         ready.add(task);
         beBorn();
         scheduler.poke();
