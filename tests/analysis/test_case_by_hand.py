@@ -273,6 +273,11 @@ def test_sends_are_replayed_for_checks_by_the_rules(
     assert read == {("baseline", 4), ("candidate", 4)}
 
 
+def test_checks_of_what_the_run_states_have_no_facts() -> None:
+    """Nothing is read for them."""
+    assert list(judge_case(whole_trace(), wanted=["validity", "protocol"])) == []
+
+
 @pytest.mark.parametrize(
     ("plainly", "value", "is_plain"),
     [
