@@ -32,6 +32,7 @@ from tests.analysis.sending.checks.builders import (
     SLOW,
     at,
     case_of,
+    examples,
     facts_alone,
     standing_of,
     tallied,
@@ -130,6 +131,12 @@ def test_fates_late_copies_and_damaged_bodies_are_counted(
     assert signatures(found) == wanted
     assert {key: found.n("loss", key) for key in found.keys("loss", "candidate")} == counted
     assert facts_alone(Loss, side, entry=NO_CLOCK).n("loss", "stored-late") == 0
+
+
+def test_a_damaged_body_is_shown_with_its_place() -> None:
+    """Of two copies the damaged one."""
+    found = facts_alone(Loss, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, at(whole=False)]))
+    assert examples(found)["body-damaged"] == ("the body that was sent", "another body at broker-b queue 0")
 
 
 def oneway(ended_ns: int, *copies: Copy, **row: Any) -> Any:
