@@ -226,18 +226,18 @@ def bar(arm: str, attempt: int, start_ms: float) -> LaneAttempt:
 
 def test_a_difference_shows_both_arms() -> None:
     """A difference shows both arms' attempts, calls and copies; an unfinished send has no call."""
-    slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
+    slow = [tried((n + 1) * MS, (n + 2) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
     side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)
     gone = replace(made(Arm.BASELINE, 4, slow[0], copies=None), row=None)
     call = CallEnd("unknown", "timeout", "RemotingTimeoutException", "c", 6, None, "broker-b", 0, None, 2.0)
-    for other, bars in ((gone, (bar("baseline", 0, -5.0),)), (None, ())):
+    for other, bars in ((gone, (bar("baseline", 0, -4.0),)), (None, ())):
         collector = SendFacts("r1", 7, 5 * MS)
         collector.differ(BODY_DAMAGED, AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
         (found,) = collector.differences()
-        assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)
+        assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, MS, len(bars) + 2)
         theirs, ours = found.sides
         assert theirs == SideExample("baseline", bars, None, ())
-        assert ours.attempts == (bar("candidate", 0, -5.0), bar("candidate", 1, -4.0))
+        assert ours.attempts == (bar("candidate", 0, -4.0), bar("candidate", 1, -3.0))
         assert (ours.call, ours.stored) == (call, (StoredAt("broker-b", 0, 7),))
         assert found.figures == {"rules": {}}
 
