@@ -27,6 +27,7 @@ ON_TIME = [1.0, 4.0, 2.0, 1.0, 3.0, 2.0, 1.0, 2.0, 1.0]
         ([200.0, *ON_TIME], [450.0] * 9, 1.0),
         ([], [450.0] * 9, 1.0),
         ([1.0], [450.0] * 3, 1 / 19),
+        ([1.0], [51.0] * 9, 1.0),  # C(9, 5) / C(16, 15) is more
     ],
 )
 def test_chance_of_delays(baseline: list[float], candidate: list[float], chance: float) -> None:

@@ -273,13 +273,13 @@ def test_a_difference_is_worded_with_both_clients() -> None:
     assert memory.example is not None
     assert memory.example.observed == "300 MiB more, and 420 in all"
     assert busy.example.observed == "100 % of a core for 1.2 s, and never less than 100 % used or waited for"
-    busier, busy_too = (lambda s: 4 + 0.9 * min(6, max(0, s - 3))), (lambda s: 4 + 0.1 * min(6, max(0, s - 3)))
+    busier, busy_too = (lambda s: 4 + 1.6 * min(6, max(0, s - 3))), (lambda s: 4 + 0.6 * min(6, max(0, s - 3)))
     (processor,) = resources.evaluate(case(samples(cpu_s=busier), samples(cpu_s=busy_too))).divergences
     assert processor.example == Example(
         NOWHERE,
         "rest",
-        "at most 50 % of a core more than before the first fault; java:5.3.3 uses +10 %",
-        "90 % of a core more in most of the case",
+        "at most 150 % of a core more than before the first fault; java:5.3.3 uses +60 %",
+        "160 % of a core more in most of the case",
     )
 
 

@@ -15,7 +15,15 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.verdict.counts import with_count_divergences
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
-from tests.analysis.sending.checks.builders import ALL_QUEUES, BASELINE, CANDIDATE, PAUSE, PublishList, trace_of_lists
+from tests.analysis.sending.checks.builders import (
+    ALL_QUEUES,
+    BASELINE,
+    CANDIDATE,
+    PAUSE,
+    SLOW,
+    PublishList,
+    trace_of_lists,
+)
 
 
 def starts(*sides: Any, lists: dict[int, PublishList] | None = None, faults: Any = ()) -> dict[str, int]:
@@ -33,6 +41,11 @@ def begun(queue_id: int = 3, thread: int = 0, end_ns: int = MS, attempt: int = 0
     return made(CANDIDATE, 0, each, thread=thread, **row)
 
 
+def begun_again() -> Any:
+    first = tried(0, MS, SLOW, broker="broker-a", queue_id=3)
+    return made(CANDIDATE, 0, first, tried(2 * MS, 3 * MS, broker="broker-b", queue_id=1, attempt=1))
+
+
 @pytest.mark.parametrize(
     ("side", "counts"),
     [
@@ -46,6 +59,7 @@ def begun(queue_id: int = 3, thread: int = 0, end_ns: int = MS, attempt: int = 0
         (begun(end_ns=10 * S - 1), True),
         (begun(end_ns=10 * S), False),
         (made(CANDIDATE, 0), False),
+        (begun_again(), True),
     ],
 )
 def test_which_send_shows_a_start(side: Any, counts: bool) -> None:
