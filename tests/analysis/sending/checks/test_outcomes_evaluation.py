@@ -3,6 +3,7 @@
 import pytest
 
 from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
+from rocketdiff.core.answers.evidence import ComparedShares, PairedCounts
 from rocketdiff.core.arm import Arm
 from tests.analysis.sending.checks.builders import DIVERGES, OPEN, PASSES, VOID, Ended, Tallies, end_of, sound_case
 
@@ -249,3 +250,18 @@ def test_nothing_is_compared_where_the_brokers_refused_everything(refused: tuple
     assert ("nothing got through" in outcomes_evaluation.evaluate(sound_case(tallies)).reason) is bool(reason)
     if reason:
         assert outcomes_evaluation.evaluate(sound_case(tallies)).reason == reason
+
+
+@pytest.mark.parametrize(("phase", "unit"), [("calm", "moments"), ("faults", "spells of faults")])
+def test_counts_of_pairs_have_their_unit(phase: str, unit: str) -> None:
+    """Moments in calm, spells of faults otherwise."""
+    tallies = sends() | {("outcomes.more", "candidate", phase, "failed"): (3, 0.0)}
+    assert outcomes_evaluation.evaluate(sound_case(tallies)).counts == (PairedCounts(f"failed/{phase}", unit, 0, 3),)
+
+
+def test_sends_beside_faults_could_be_held_up_as_well() -> None:
+    """Of 100 sends in calm and 200 beside faults 75 held up in calm are a quarter."""
+    beside = {("outcomes", "candidate", "faults", "sends"): (200, 0.0)}
+    for held_up, shares in ((75, []), (76, ["held-up/most-of-calm"])):
+        counts = outcomes_evaluation.evaluate(sound_case(sends(held_up=(0, held_up)) | beside)).counts
+        assert [one.name for one in counts if isinstance(one, ComparedShares)] == shares

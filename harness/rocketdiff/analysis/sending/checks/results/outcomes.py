@@ -93,11 +93,7 @@ class Outcomes(CaseObserver):
         for fault in faults:
             if fault.kind in TAKE_A_SERVER and fault.proven_ns is not None:
                 self._stops[fault.node].append(fault)
-        self._waits = [
-            fault
-            for fault in faults
-            if fault.kind in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} and fault.proven_ns is not None
-        ]
+        self._waits = [fault for fault in faults if fault.kind in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT}]
         self._waits_for_slave = topology_named(context.entry.topology).waits_for_slave
         self._nodes = {master_of(fault.node) for fault in faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
         self._periods = FaultPeriods.of(faults, context.entry.settings)

@@ -87,7 +87,7 @@ class SlowerSends(TableObserver):
         for arm, each in spells.items():
             if each.size:
                 self._collector.count(NAME, str(arm), FAULTS, HELD_UP, n=each.size)
-        last = max((int(each.max(initial=-1)) for each in spells.values()), default=-1)
+        last = max(int(each.max(initial=-1)) for each in spells.values())
         in_spell = {arm: np.bincount(each, minlength=last + 1) for arm, each in spells.items()}
         for arm, other in zip(Arm, reversed(Arm), strict=True):
             more = int(np.count_nonzero(in_spell[arm] > in_spell[other]))
