@@ -193,13 +193,15 @@ def test_unequal_failures_end_the_run(mode: str, usual: Fails, defect: Fails, si
 @pytest.mark.parametrize(
     ("baseline", "candidate", "is_unequal"),
     [
-        ((175, 64), (175, 58), False),  # real runs of java:5.5.0 beside itself, in a pause of 4 s
-        ((100, 0), (100, 16), False),  # p = 1.6e-5
-        ((100, 0), (100, 17), True),  # p = 7.3e-6
-        ((100, 17), (100, 0), True),
-        ((0, 0), (100, 17), False),
+        ([(175, 64)], [(175, 58)], False),  # real runs of java:5.5.0 beside itself, in a pause of 4 s
+        ([(100, 0)], [(100, 16)], False),  # p = 1.6e-5
+        ([(100, 0)], [(100, 17)], True),  # p = 7.3e-6
+        ([(100, 17)], [(100, 0)], True),
+        ([(0, 0)], [(100, 17)], False),
+        ([(100, 0), (100, 3)], [(100, 60), (100, 3)], True),
+        ([(100, 0), (100, 3)], [(100, 60), (100, 2)], False),
     ],
 )
-def test_chance_of_a_case(baseline: tuple[int, int], candidate: tuple[int, int], is_unequal: bool) -> None:
-    """Failures of due sends are unequal from a probability of 1e-5 on; nothing is compared with an arm without sends."""
-    assert are_unequal([baseline], [candidate]) is is_unequal
+def test_chance_of_a_case(baseline: list[tuple[int, int]], candidate: list[tuple[int, int]], is_unequal: bool) -> None:
+    """Unequal are failures with a probability of 1e-5 in all pauses that differ; nothing is compared with no sends."""
+    assert are_unequal(baseline, candidate) is is_unequal
