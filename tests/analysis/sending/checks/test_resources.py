@@ -335,6 +335,11 @@ FILLED_BY_A_FAULT = samples(from_fault_on(30, 20))
 GROUPS: dict[str, tuple[CaseFacts, list[str]]] = {
     "nothing grows": (of_group((CALM_CLIENT, CALM_CLIENT)), []),
     "a fault fills the pool of a member": (of_group((CALM_CLIENT, FILLED_BY_A_FAULT)), []),
+    "a fault fills the pool of a member, with four threads of another": (
+        of_group((CALM_CLIENT, samples(from_fault_on(30, 25)))),
+        [],
+    ),
+    "one thread more than both": (of_group((CALM_CLIENT, samples(from_fault_on(30, 26)))), [f"{THREADS} 26"]),
     "a pool of two threads cannot need so many": (
         of_group((CALM_CLIENT, FILLED_BY_A_FAULT), settings={"consume_thread_max": 2}),
         [f"{THREADS} 20"],
