@@ -136,7 +136,7 @@ class _Client:
     samples: Sequence[ResourceSample]
     connections: Sequence[ConnectionSample]
     calm_until_ns: int
-    pool: int = 0
+    pool: int
 
     @property
     def is_read(self) -> bool:
