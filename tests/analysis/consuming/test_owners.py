@@ -106,6 +106,10 @@ def is_unknown_and_shares(group: Group) -> None:
         pytest.param(
             paused(6_000, None, (5_000, 1, "B"), (7_000, 1, "bB"), member=0), [("b", 5_000, 7_000, (), 1)], id="none while another is paused"
         ),
+        pytest.param(
+            paused(20_000, 20_001, (5_000, 1, "B"), (6_000, 1, "bB"), member=0), [("b", 5_000, 6_000, (), 1)], id="none, long before a pause"
+        ),
+        pytest.param(paused(5_500, None, (5_000, 0, "aAb"), (5_000, 1, "B"), member=0), [], id="another, which is paused soon"),
         pytest.param(is_unknown_and_shares, [("b", 5_000, 6_000, (0, 1), 0)], id="two of which one has no known id"),
         pytest.param(paused(5_000, None, (1_000, 1, "B"), member=1), [("b", 1_000, 5_000, (), 1)], id="none until its owner is paused"),
         pytest.param(paused(9_000, None, (1_000, 0, "A"), (2_500, 0, "aA")), [("a", 1_000, 2_500, (), 0)], id="another is paused later"),

@@ -79,6 +79,11 @@ def gives_it_up(at_ms: float, **other: Any) -> Change:
     return change
 
 
+def gives_it_up_beside_one_that_stays(group: Group) -> None:
+    gives_it_up(9_000, leave_start_ns=None, leave_end_ns=None)(group)
+    group.members.reverse()
+
+
 def gives_it_up_twice(group: Group) -> None:
     group.own(8_000, "a", "A", "B")
     group.own(8_500, "a", "b", "A", "B")
@@ -108,6 +113,25 @@ def fails_last(suspend_ms: int | None, end_ms: float | None = 15_000) -> Change:
     return change
 
 
+def does_not_return(group: Group) -> None:
+    group.calls_of(67)[0] |= {"end_ns": None, "result": None}
+
+
+def lasts_while_it_is_taken(group: Group) -> None:
+    group.calls_of(69)[0]["end_ns"] = ns(16_000)
+    takes_it_again(12_000)(group)
+
+
+def is_taken_as_it_leaves(group: Group) -> None:
+    gives_it_up(9_000)(group)
+    group.own((group.members[0]["leave_start_ns"] - ns(0)) / MS, "a", "b", "A", "B")
+
+
+def fails_last_of_two(group: Group) -> None:
+    group.calls_of(69)[0] |= {"end_ns": None, "result": None}
+    fails_last(50)(group)
+
+
 def leaves_early(group: Group) -> None:
     group.members[0] |= {"leave_start_ns": ns(9_000), "leave_end_ns": ns(9_020)}
     group.own(9_010)
@@ -129,8 +153,17 @@ ROWS = {
     "from a pause of its member": (pauses(12_000), {}, 12_000 + 2_000),
     "not from that of another member": (pauses(12_000, member=1), {}, STORED_MS),
     "in order, from the last call": (fails_last(50), {"is_orderly": True}, 15_000 + 50),
+    "in order, from the last call alone": (fails_last_of_two, {"is_orderly": True}, 15_000 + 50),
+    "in order, from a call before it took the queue again": (lasts_while_it_is_taken, {"is_orderly": True}, 16_000),
     "in order, with the default": (fails_last(None), {"is_orderly": True}, 15_000 + 1_000),
     "without an owner": (gives_it_up(12_000), {}, 12_000 + 1_500 + 1_500),
+    "without an owner, until the group leaves": (is_taken_as_it_leaves, {}, 9_000 + 1_500 + 1_500),
+    "without an owner, beside one that stays": (gives_it_up_beside_one_that_stays, {}, 9_000 + 1_500 + 1_500),
+    "without an owner, since another has left": (
+        gives_it_up(9_000, leave_start_ns=ns(12_000), leave_end_ns=ns(12_020)),
+        {},
+        12_000 + 1_500 + 1_500,
+    ),
     "without an owner since the last one": (gives_it_up_twice, {}, 12_000 + 1_500 + 1_500),
     "without an owner, in order": (gives_it_up(12_000), {"is_orderly": True}, 12_000 + 1_500 + 1_500 + 1_500),
     "without an owner, since a change": (gives_it_up(9_000, join_start_ns=ns(12_000)), {}, 12_000 + 1_500 + 1_500),
@@ -174,6 +207,7 @@ NOT_LEFT = {"leave_start_ns": None, "leave_end_ns": None}
         pytest.param(pauses(None, member=1), {}, id="a pause of another member that does not end"),
         pytest.param(dies(ended="died", **NOT_LEFT), {}, id="a member that ended at an unknown instant"),
         pytest.param(fails_last(50, None), {"is_orderly": True}, id="a call that does not end"),
+        pytest.param(does_not_return, {}, id="an earlier call that does not end"),
         pytest.param(leaves_early, {}, id="the only member leaves"),
     ],
 )
@@ -190,17 +224,21 @@ def test_without_compared_clocks_it_is_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("killed_ms", "first", "next_first", "is_open"),
+    ("killed_ms", "first", "next_firsts", "is_open"),
     [
-        pytest.param(STORED_MS - 1_000, 0, 60, True, id="stored before its death was seen"),
-        pytest.param(STORED_MS - 1_001, 0, 60, False, id="stored later"),
-        pytest.param(12_000, 50, 60, True, id="it began at it"),
-        pytest.param(12_000, 51, 60, False, id="it began above it"),
-        pytest.param(12_000, 0, 50, False, id="the next one began at it"),
-        pytest.param(12_000, 0, 51, True, id="the next one began above it"),
+        pytest.param(STORED_MS - 1_000, 0, [60], True, id="stored before its death was seen"),
+        pytest.param(STORED_MS - 1_001, 0, [60], False, id="stored later"),
+        pytest.param(12_000, 50, [60], True, id="it began at it"),
+        pytest.param(12_000, 51, [60], False, id="it began above it"),
+        pytest.param(12_000, None, [60], True, id="it is not known where it began"),
+        pytest.param(12_000, 0, [50], False, id="the next one began at it"),
+        pytest.param(12_000, 0, [51], True, id="the next one began above it"),
+        pytest.param(12_000, 0, [50, 60], False, id="the next one began at it, and then above it"),
     ],
 )
-def test_a_member_that_was_killed_may_have_had_it(killed_ms: float, first: int, next_first: int, is_open: bool) -> None:
+def test_a_member_that_was_killed_may_have_had_it(
+    killed_ms: float, first: int | None, next_firsts: list[int], is_open: bool
+) -> None:
     """Its last records died with it, unless another member began at the message or below."""
 
     def change(group: Group) -> None:
@@ -208,7 +246,8 @@ def test_a_member_that_was_killed_may_have_had_it(killed_ms: float, first: int, 
         group.members.append(group.members[0] | life)
         group.members[0] |= {"killed_ns": ns(killed_ms), "ended": "killed"} | NOT_LEFT
         group.offsets = [row | {"value": first} for row in group.offsets if row["what"] == "query"]
-        group.offset("query", killed_ms + 2_000, BROKERS[1], next_first, member=1)
+        for number, next_first in enumerate(next_firsts):
+            group.offset("query", killed_ms + 2_000 + 100 * number, BROKERS[1], next_first, member=1)
         group.own(killed_ms + 2_001, "b", member=1)
         group.own(60_010, member=1)
 

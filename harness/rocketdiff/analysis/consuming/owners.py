@@ -124,9 +124,8 @@ class Owners:
 
     def _is_late(self, life: Life, last: Round | None, at_ns: float) -> bool:
         ids = [each.client_id for each in self._membership.living_at(at_ns)]
-        if None in ids or self._membership.is_frozen(life, at_ns):
-            return False
-        return last is None or Counter(last.ids) != Counter(ids)
+        is_open = None in ids or self._membership.is_frozen(life, at_ns)
+        return not is_open and (last is None or Counter(last.ids) != Counter(ids))
 
     def _edges(self, others: Iterable[int | None] = ()) -> list[int]:
         lives = self._group.lives

@@ -56,15 +56,16 @@ class Waiting:
     def _may_be_unseen(self, held: Held, stored_ns: int) -> bool:
         """True if a member that was killed may have had it: the record died with it. No member began at it or below since."""
         tenures = self._group.tenures_of(held.queue)
-        for tenure in tenures:
-            if (killed_ns := self._group.killed_in(tenure)) is None:
-                continue
-            since = (each.first for each in tenures if each.from_ns >= killed_ns and each.first is not None)
-            first = tenure.first
-            had = (first is None or first <= held.queue_offset) and stored_ns <= killed_ns + UNWRITTEN_NS
-            if had and not any(each <= held.queue_offset for each in since):
-                return True
-        return False
+        return any(
+            (killed_ns := self._group.killed_in(tenure)) is not None
+            and stored_ns <= killed_ns + UNWRITTEN_NS
+            and (tenure.first is None or tenure.first <= held.queue_offset)
+            and not any(
+                each.from_ns >= killed_ns and each.first is not None and each.first <= held.queue_offset
+                for each in tenures
+            )
+            for tenure in tenures
+        )
 
     def _open_for(self, queue: QueueOf) -> _Open | None:
         tenures = [each for each in self._group.tenures_of(queue) if each.from_ns < self._until_ns]
@@ -73,7 +74,7 @@ class Waiting:
             return None
         if any(pause.until_ns is None for life in self._group.lives for pause in life.pauses):
             return None
-        if last.covers(self._until_ns - 1):
+        if last.until_ns is None or last.until_ns >= self._until_ns:
             return self._in_turn(queue, last)
         if any(life.gone_ns is None or life.gone_ns >= self._until_ns for life in self._group.lives):
             return self._without_an_owner(max(each.until_ns for each in tenures if each.until_ns is not None))
