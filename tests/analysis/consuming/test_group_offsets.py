@@ -70,6 +70,13 @@ def gives_up(at_ms: float) -> Change:
     return lambda group: group.own(at_ms, "a", "A", "B")
 
 
+def again(group: Group) -> None:
+    """The member gives the queue up, and takes it again."""
+    gives_up(10_050)(group)
+    group.offset("query", 15_099, B, 50)
+    group.own(15_100, *"abAB")
+
+
 def without_the_end(group: Group) -> None:
     """The last look at the member's queues is missing."""
     group.owned.pop()
@@ -138,6 +145,7 @@ DIED = life(ended="died")
         pytest.param(20_000, [], paused(-40_000, "name-server-1", kind=FaultKind.PAUSE_NAME_SERVER), 35, 100, id="it was long before"),
         pytest.param(20_000, [], swallowed(RequestKind.SEND_BACK), 0, 100, id="hand-backs time out, and close the connection"),
         pytest.param(20_000, [], delayed(RequestKind.OFFSETS), 0, 100, id="commits come late"),
+        pytest.param(25_000, [], delayed(RequestKind.SEND_BACK), 60, 100, id="late hand-backs hide no commits"),
         pytest.param(25_000, [fails(20)], delayed(RequestKind.SEND_BACK, 5_000), 20, 100, id="it may stay beside late hand-backs"),
         pytest.param(11_000, [applied("seek", 9_000, offset=20)], {}, 0, 45, id="its application went elsewhere, which commits nothing"),
         pytest.param(20_000, [], swallowed(RequestKind.PULL), 50, 100, id="pulls are lost"),
@@ -148,6 +156,18 @@ DIED = life(ended="died")
         pytest.param(20_000, [without(*range(100))], FIRST, 0, 0, id="it has got nothing"),
         pytest.param(11_000, [killed(12_000)], {}, 0, 65, id="a second before it was killed it may have had all"),
         pytest.param(10_999.9, [killed(12_000)], {}, 0, 55, id="before that it reports"),
+        pytest.param(20_000, [killed(12_000)], {}, 0, 65, id="it commits nothing as it is killed"),
+        pytest.param(40_000, [without_the_end, lambda group: group.members.clear()], {}, 100, 100, id="neither its life nor its end is known"),
+        pytest.param(12_000, [killed(12_000), without(*range(100))], FIRST | {"held": []}, 0, 0, id="nothing was stored before it was killed"),
+        pytest.param(25_000, [again, does_not_end(30)], {}, 50, 50, id="it took the queue again, beside a call that does not end"),
+        pytest.param(20_000, [applied("seek", 9_000, offset=60)], {}, 45, 100, id="its application went on, and what it had before may be committed"),
+        pytest.param(29_200, [applied("seek", 9_000, offset=60)], {}, 45, 100, id="for twenty seconds"),
+        pytest.param(20_000, [applied("seek", 9_000, offset=20), applied("seek", 9_050, offset=60)], {}, 20, 100, id="it went back, and on"),
+        pytest.param(34_000, [applied("seek", 9_000, offset=60)], {}, 100, 100, id="until the commit after its first message from there"),
+        pytest.param(34_000, [applied("seek", 9_000, offset=60), without(*range(45, 100))], {}, 45, 60, id="for ever, without a message from there"),
+        pytest.param(20_000, [answered(0), without(*range(10))], {}, 0, 0, id="it was told the first"),
+        pytest.param(11_000, [killed(11_900)], {}, 0, 65, id="what was stored a second after it was killed"),
+        pytest.param(11_000, [killed(11_899.999)], {}, 0, 64, id="not what was stored later"),
         pytest.param(11_000, [killed(12_000), gives_up(9_000)], {}, 35, 45, id="killed after it gave the queue up"),
         pytest.param(11_000, [killed(12_000)], {"entry": {"is_timed": False}}, 0, 100, id="it is not known when messages were stored"),
         pytest.param(11_000, [killed(12_000)], {"entry": {"is_held": False}}, 0, 55, id="nor what was stored"),
@@ -155,6 +175,7 @@ DIED = life(ended="died")
         pytest.param(20_000, [pauses(8_000, 9_000)], {}, 0, 100, id="its process was paused"),
         pytest.param(20_000, [pauses(4_000, 5_000)], {}, 50, 100, id="long before"),
         pytest.param(20_000, [pauses(-20_000, 5_990)], {}, 0, 100, id="for so long that calls may not be noted"),
+        pytest.param(24_100, [pauses(4_000, 10_000)], {}, 40, 100, id="for so long that calls may be noted late"),
         pytest.param(20_000, [pauses(4_000, None)], {}, 0, 100, id="its pause does not end"),
         pytest.param(20_000, [], POLLING | {"entry": {"polls": True}}, 42, 100, id="with the poll after the interval"),
         pytest.param(20_000, [], POLLING | {"entry": {"polls": True, "commits_itself": True}}, 50, 100, id="its application commits"),
@@ -167,6 +188,7 @@ DIED = life(ended="died")
         pytest.param(40_000, [lasts(99, 29_000)], {}, 100, 100, id="it has left"),
         pytest.param(40_000, [lasts(99, 29_000), DIED], {}, 99, 100, id="it died as it left"),
         pytest.param(20_000, [gives_up(10_050)], {}, 40, 50, id="it gave the queue up"),
+        pytest.param(20_000, [gives_up(10_050), without(49), life(ended="died", leave_start_ns=None)], {}, 40, 49, id="and died at an unknown instant"),
         pytest.param(20_000, [gives_up(10_050), DIED], {}, 40, 50, id="it gave the queue up, and died"),
         pytest.param(40_000, [without_the_end, life(ended="died", leave_start_ns=None)], {}, 55, 100, id="it died at an unknown instant"),
         pytest.param(40_000, [lasts(99, 29_000), without_the_end], {}, 100, 100, id="its leave is its end"),
@@ -188,6 +210,7 @@ def test_bounds_of_what_may_be_committed(
         pytest.param([answered(None)], {}, False, id="it was not asked for"),
         pytest.param([without(*range(100))], {}, False, id="nothing was delivered since its end"),
         pytest.param([lambda group: group.offset("freeze", 1_000, B, 0)], {}, False, id="it was corrected"),
+        pytest.param([again, lambda group: group.offset("freeze", 1_000, B, 0)], {}, False, id="it was corrected once"),
         pytest.param([lambda group: group.owned.clear()], {}, False, id="no member has it"),
         pytest.param([], {"queue": RETRY}, True, id="a retry queue begins at the first"),
     ],
@@ -205,12 +228,6 @@ def test_a_killed_member_may_have_finished_every_copy() -> None:
 
 def test_the_last_tenure_of_a_member() -> None:
     """That had begun, whether it is over or not."""
-
-    def again(group: Group) -> None:
-        gives_up(10_050)(group)
-        group.offset("query", 15_099, B, 50)
-        group.own(15_100, *"abAB")
-
     found: QueueOffsets = known(again)
     begun = [found.of_member(0, ns(at_ms)) for at_ms in (-1_501.1, -1_501, 15_098, 15_099)]
     assert [each and each[0].first for each in begun] == [None, -1, -1, 50]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, differences_of, fault_row, ns
 
 A, B = BROKERS
@@ -13,6 +14,11 @@ ANOTHER, UNFINISHED = "offsets.committed-by-another", "offsets.unfinished-commit
 NOT_COMMITTED, BACK, END = "offsets.not-committed", "offsets.went-back", "offsets.not-at-the-end"
 
 Change = Callable[[Group], None]
+
+HAND_BACKS_COME_LATE: dict[str, Any] = {
+    "faults": [fault_row(A, 12_000, 500, kind=FaultKind.WIRE_DELAY)],
+    "hits": {"0": WireHit(RequestKind.SEND_BACK, Frames.REQUESTS, 500)},
+}
 
 
 def differences(change: Change, **story: Any) -> list[DifferenceFact]:
@@ -208,6 +214,7 @@ def test_finished_messages_are_committed(at_ms: float, least: int, story: dict[s
         pytest.param(49, {"faults": [fault_row(A, 15_000, 9)]}, [], id="a fault as it answers"),
         pytest.param(49, {"faults": [fault_row(A, 15_001, 9)]}, [BACK], id="a fault after that"),
         pytest.param(49, {"faults": [fault_row(B, 12_000, 9)]}, [BACK], id="a fault of another"),
+        pytest.param(49, HAND_BACKS_COME_LATE, [BACK], id="late hand-backs"),
         pytest.param(49, {"faults": [fault_row(A, -900, 898)]}, [], id="ten seconds after a fault"),
         pytest.param(49, {"faults": [fault_row(A, -900, 897)]}, [BACK], id="longer after a fault"),
         pytest.param(49, {"faults": [fault_row(A, -900, 9) | {"healed_ns": None}]}, [], id="a fault that does not end"),

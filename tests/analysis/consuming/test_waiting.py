@@ -132,6 +132,11 @@ def fails_last_of_two(group: Group) -> None:
     fails_last(50)(group)
 
 
+def never_takes_it(group: Group) -> None:
+    for row in group.owned:
+        row["queues"] = [queue for queue in row["queues"] if (queue["kind"], queue["broker"]) != ("fed", BROKERS[1])]
+
+
 def leaves_early(group: Group) -> None:
     group.members[0] |= {"leave_start_ns": ns(9_000), "leave_end_ns": ns(9_020)}
     group.own(9_010)
@@ -168,6 +173,16 @@ ROWS = {
     "without an owner, in order": (gives_it_up(12_000), {"is_orderly": True}, 12_000 + 1_500 + 1_500 + 1_500),
     "without an owner, since a change": (gives_it_up(9_000, join_start_ns=ns(12_000)), {}, 12_000 + 1_500 + 1_500),
     "without an owner, beside a fault": (gives_it_up(9_000), {"faults": PAUSED}, 11_001 + 34_500 + 1_500),
+    "without an owner, beside a fault, in order": (
+        gives_it_up(9_000),
+        {"faults": PAUSED, "is_orderly": True},
+        11_001 + 34_500 + 1_500 + 1_500,
+    ),
+    "without an owner, in order, as another was killed": (
+        gives_it_up(9_000, killed_ns=ns(12_000), ended="killed", leave_start_ns=None, leave_end_ns=None),
+        {"is_orderly": True},
+        12_000 + 1_500 + 61_000 + 1_500,
+    ),
     "without an owner, beside a longer fault": (
         gives_it_up(9_000),
         {"faults": PAUSED_LONGER},
@@ -206,6 +221,8 @@ NOT_LEFT = {"leave_start_ns": None, "leave_end_ns": None}
         pytest.param(pauses(None), {}, id="a pause that does not end"),
         pytest.param(pauses(None, member=1), {}, id="a pause of another member that does not end"),
         pytest.param(dies(ended="died", **NOT_LEFT), {}, id="a member that ended at an unknown instant"),
+        pytest.param(gives_it_up(9_000, ended="died", **NOT_LEFT), {}, id="another that ended at an unknown instant"),
+        pytest.param(never_takes_it, {}, id="no member has had the queue"),
         pytest.param(fails_last(50, None), {"is_orderly": True}, id="a call that does not end"),
         pytest.param(does_not_return, {}, id="an earlier call that does not end"),
         pytest.param(leaves_early, {}, id="the only member leaves"),
@@ -231,13 +248,14 @@ def test_without_compared_clocks_it_is_open() -> None:
         pytest.param(12_000, 50, [60], True, id="it began at it"),
         pytest.param(12_000, 51, [60], False, id="it began above it"),
         pytest.param(12_000, None, [60], True, id="it is not known where it began"),
+        pytest.param(12_000, 0, [None], True, id="it is not known where the next one began"),
         pytest.param(12_000, 0, [50], False, id="the next one began at it"),
         pytest.param(12_000, 0, [51], True, id="the next one began above it"),
         pytest.param(12_000, 0, [50, 60], False, id="the next one began at it, and then above it"),
     ],
 )
 def test_a_member_that_was_killed_may_have_had_it(
-    killed_ms: float, first: int | None, next_firsts: list[int], is_open: bool
+    killed_ms: float, first: int | None, next_firsts: list[int | None], is_open: bool
 ) -> None:
     """Its last records died with it, unless another member began at the message or below."""
 
@@ -276,12 +294,12 @@ def joins(at_ms: float) -> Change:
     return lambda group: group.members.append(group.members[0] | life)
 
 
-def takes(broker: str) -> Change:
-    """Its queue of a broker is taken while the fault lasts."""
+def takes(broker: str, given_up_ms: float = 7_000, at_ms: float = 9_500) -> Change:
+    """Its queue of a broker is taken, while the fault lasts unless given."""
 
     def change(group: Group) -> None:
-        group.own(7_000, *("bAB" if broker == "a" else "aAB"))
-        group.own(9_500, *"abAB")
+        group.own(given_up_ms, *("bAB" if broker == "a" else "aAB"))
+        group.own(at_ms, *"abAB")
 
     return change
 
@@ -306,6 +324,7 @@ TAKEN_S = 34.5 + 1.5 + 5
         pytest.param(nothing, server(is_kill=True), 2 + 5, id="a kill"),
         pytest.param(takes("b"), server(), TAKEN_S, id="a queue is taken meanwhile"),
         pytest.param(takes("a"), server(), 5, id="a queue of another broker"),
+        pytest.param(takes("b", 3_000, 4_000), server(), 5, id="a queue was taken before"),
         pytest.param(joins(4_999), server(), 5, id="a member joined before"),
         pytest.param(joins(5_000), server(), TAKEN_S, id="it may just have taken a queue"),
         pytest.param(joins(15_001), server(), TAKEN_S, id="a member joins in time"),

@@ -73,7 +73,7 @@ def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueO
     for tenure, first in zip(tenures, firsts, strict=True):
         assert first is not None, "of every tenure, as seen above"
         own = _progress(story, group, tenure, first, handing_back)
-        progress.append(_after(group, tenure, progress[-1], own) if tenure.is_sought and progress else own)
+        progress.append(_after(group, tenure, progress[-1], own) if tenure.is_sought else own)
     records = [_record(group, tenure, own) for tenure, own in zip(tenures, progress, strict=True)]
     downs = [
         Down(fault.inject_ns, unreachable_until_ns(fault), fault.kind.traits.means is Means.KILL)
@@ -151,7 +151,7 @@ def _had_by(story: CaseStory, queue: QueueOf, at_ns: int) -> int:
 def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:
     if group.holds_up(each):
         return Call(each.queue_offset, None)
-    stays = each.has_failed and may_stay(faults, each.end_ns)
+    stays = may_stay(faults, each.end_ns)
     held_ns = auto_commit_ns(group.settings) if group.polls and not group.commits_itself else 0
     held_ns += sum(
         (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)

@@ -129,11 +129,12 @@ class Waiting:
 
     def _is_kept(self, fault: FaultRecord, window_ns: int) -> bool:
         """True if a member worked on each queue of the broker when the fault began, and none came or went since."""
-        if closes_connections(fault) and len(self._group.lives) > 1:
-            return False  # a list without a member has it give up everything; of a group of one there is no list then
+        # A list without a member has it give up everything; of a group of one there is no list then.
+        is_given_up = closes_connections(fault) and len(self._group.lives) > 1
         since_ns = fault.inject_ns - self._windows.first_delivery() - self._windows.no_owner_after_a_leave()
         until_ns = (fault.healed_ns or fault.inject_ns) + window_ns
-        return not any(since_ns <= at_ns <= until_ns for at_ns in self._group.changes_ns) and all(
+        is_changed = any(since_ns <= at_ns <= until_ns for at_ns in self._group.changes_ns)
+        return not (is_given_up or is_changed) and all(
             any(tenure.covers(fault.inject_ns) for tenure in self._group.tenures_of(queue))
             for queue in self._fed
             if queue.broker == fault.node
