@@ -168,6 +168,7 @@ UNSETTLED = {
     "a pause of a process": (pauses(9_000, 12_000), {}, [JOINED, (12_000, 18_000)]),
     "a long pause of a process": (pauses(-75_000, 12_000), {}, [JOINED, (12_000, 15_000 + 21_500 + 5_000)]),
     "a shorter one": (pauses(-74_999, 12_000), {}, [JOINED, (12_000, 18_000)]),
+    "a list of another after it": (both(pauses(41_000, 42_000), lists_another(50_000, 70_000)), {}, [(-3_000, 35_100), (42_000, 73_000)]),
     "a pause of a process that does not end": (pauses(9_000, None), {}, [JOINED]),
     "a leave long after it": (
         life(pauses=[{"from_ns": ns(-75_000), "until_ns": ns(-60_000)}], leave_start_ns=ns(40_000), leave_end_ns=ns(40_020)),
@@ -378,6 +379,11 @@ def views(change: Change, at_ms: float, **story: Any) -> Views:
     return found.views(group.rounds[-1])
 
 
+def stopped_at(at_ms: float) -> Row:
+    """A process that was paused, and not again resumed."""
+    return {"leave_start_ns": None, "leave_end_ns": None, "pauses": [{"from_ns": ns(at_ms), "until_ns": None}]}
+
+
 ONE, BOTH = {"m0"}, {"m0", "m1"}
 
 
@@ -403,6 +409,8 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(second(), 26_101, swallows(RequestKind.HEARTBEAT, from_ms=16_101), set(), ONE, None, id="they are lost later"),
         pytest.param(both(second(), pauses(19_100, 22_000)), 22_100, {}, set(), BOTH, {"m0": 1}, id="asked before its pause as another has left"),
         pytest.param(both(second(), pauses(19_101, 22_000)), 22_101, {}, set(), ONE, {"m0": 1}, id="asked before its pause, later"),
+        pytest.param(second(**stopped_at(9_000)), 148_000, {}, ONE, BOTH, {"m0": 1}, id="until one that stands still is forgotten"),
+        pytest.param(second(**stopped_at(9_000)), 148_001, {}, ONE, ONE, {"m0": 1}, id="one that stands still is forgotten"),
         pytest.param(second(client_id=None), 9_000, {}, ONE, None, {"m0": 1}, id="an unknown id"),
         pytest.param(pauses(6_000, 6_500), 8_000, {}, set(), ONE, {"m0": 1}, id="a member that was paused"),
         pytest.param(nothing, 9_000, fault(), ONE, ONE, {"m0": 1}, id="a short pause of a broker"),

@@ -280,7 +280,10 @@ def test_a_copy_waits_in_its_own_queue() -> None:
     (other,) = {each.queue for each in group.tenures if (each.queue.kind, each.queue.broker) == (TopicKind.RETRY, BROKERS[0])}  # fmt: skip
     waiting = Waiting(case, group)
     stored_ms = case.trace.entry.clock.wall_ms + 30_000  # type: ignore[union-attr]  # a story has one
-    late = [waiting.too_long_ns(Held(of, 90, 101, stored_ms, body_ok=True)) for of in (queue, other)]
+    late = [
+        waiting.too_long_ns(Held(of, 90, 101, stored_ms, body_ok=True, properties=None, born_host=""))
+        for of in (queue, other)
+    ]
     assert late == [30_000 * MS, 30_000 * MS]
 
 

@@ -221,9 +221,8 @@ class Membership:
         return from_ns
 
     def _may_be_listed(self, life: Life, from_ns: float, at_ns: int) -> bool:
-        if life.join_ns is not None and life.join_ns > at_ns:
-            return False
-        return not any(from_ns > end_ns for end_ns in self._forgotten(life))
+        has_joined = life.join_ns is None or life.join_ns <= at_ns
+        return has_joined and not any(from_ns > end_ns for end_ns in self._forgotten(life))
 
     def _forgotten(self, life: Life) -> Iterator[float]:
         """Yield instants from which on no broker lists a member, unless it was seen to."""

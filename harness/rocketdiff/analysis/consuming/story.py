@@ -65,8 +65,8 @@ class Held:
     send: int | None
     store_ms: int
     body_ok: bool
-    properties: str | None = None
-    born_host: str = ""
+    properties: str | None
+    born_host: str
 
 
 @dataclass(frozen=True, slots=True)

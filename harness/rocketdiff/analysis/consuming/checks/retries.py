@@ -284,7 +284,15 @@ def _observe_undelivered(story: CaseStory, facts: GroupFacts, group: GroupStory)
     for copy in group.returned or ():
         if copy.place != RETRY or copy.send is None or (copy.queue, copy.queue_offset) in delivered:
             continue
-        held = Held(copy.queue, copy.queue_offset, copy.send, copy.store_ms, body_ok=True)
+        held = Held(
+            copy.queue,
+            copy.queue_offset,
+            copy.send,
+            copy.store_ms,
+            body_ok=True,
+            properties=copy.properties,
+            born_host="",
+        )
         if (waited_ns := waiting.too_long_ns(held)) is not None:
             facts.differ(
                 RETRY_MISSING,
