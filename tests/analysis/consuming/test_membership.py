@@ -128,6 +128,11 @@ UNSETTLED = {
     "a leave without an end": (leaves(40_000, leave_end_ns=None), {}, [JOINED, (40_000, 44_000)]),
     "a kill": (is_killed(40_000), {}, [JOINED, (40_000, 44_000)]),
     "a kill with locks": (is_killed(40_000), {"is_orderly": True}, [(-3_000, 5_199), (40_000, 108_500)]),
+    "a kill of one of two with locks": (
+        both(second(8_200, 15_200), is_killed(50_000)),
+        {"is_orderly": True},
+        [(-3_000, 23_200), (50_000, 118_500)],
+    ),
     "a leave beside a join": (leaves(), {}, [JOINED, (8_000, 32_100 + 3_000)]),
     "a start without an end": (life(join_end_ns=None), {}, [JOINED]),
     "a member that comes and goes": (second(8_200, 15_200), {}, [(-3_000, 18_200)]),
@@ -319,6 +324,7 @@ def test_a_fault_disturbs(story: dict[str, Any], until_ms: float) -> None:
         pytest.param(leaves(), fault(13_000, 3_000), True, id="a change just before"),
         pytest.param(leaves(), fault(13_001, 3_000), False, id="a change long before"),
         pytest.param(nothing, swallows(RequestKind.HEARTBEAT, for_ms=20_000), False, id="on the wire"),
+        pytest.param(nothing, {"faults": [fault_row("broker-b", 20_000, 9) | {"healed_ns": None}]}, False, id="it does not end"),
     ],
 )  # fmt: skip
 def test_a_client_may_have_closed_its_connection(change: Change, story: dict[str, Any], expected: bool) -> None:
@@ -411,6 +417,7 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(both(second(), pauses(19_101, 22_000)), 22_101, {}, set(), ONE, {"m0": 1}, id="asked before its pause, later"),
         pytest.param(second(**stopped_at(9_000)), 148_000, {}, ONE, BOTH, {"m0": 1}, id="until one that stands still is forgotten"),
         pytest.param(second(**stopped_at(9_000)), 148_001, {}, ONE, ONE, {"m0": 1}, id="one that stands still is forgotten"),
+        pytest.param(second(join_start_ns=None, join_end_ns=None), 7_000, {}, ONE, BOTH, {"m0": 1}, id="it is not known when another came"),
         pytest.param(second(client_id=None), 9_000, {}, ONE, None, {"m0": 1}, id="an unknown id"),
         pytest.param(pauses(6_000, 6_500), 8_000, {}, set(), ONE, {"m0": 1}, id="a member that was paused"),
         pytest.param(nothing, 9_000, fault(), ONE, ONE, {"m0": 1}, id="a short pause of a broker"),
@@ -476,16 +483,18 @@ S = 1_000_000_000
 
 
 def test_lists_are_in_force() -> None:
-    """Unknown before the first question; each since its question, or three seconds before, until the next answer."""
+    """Unknown before the first question; each since the question before, or three seconds before its own, until the next answer."""
     rows = [
         Listing(0, "a", 10 * S, 11 * S, ("x",)),
         Listing(99, "a", 20 * S, 21 * S, ()),
         Listing(199, "a", 30 * S, None, ("y",)),
+        Listing(200, "a", 40 * S, 41 * S, ("z",)),
     ]
     assert list(lists_in_force(rows)) == [
         (-inf, 10 * S, ()),
         (7 * S, 21 * S, ("x",)),
         (17 * S, 30 * S, ()),
-        (27 * S, inf, ("y",)),
+        (27 * S, 41 * S, ("y",)),
+        (30 * S, inf, ("z",)),
     ]
     assert list(lists_in_force([])) == []

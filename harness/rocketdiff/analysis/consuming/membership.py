@@ -300,7 +300,7 @@ class Membership:
         excused = tuple(merged(self._excuses()))
         states = [state for own in self._listings.values() for state in own]
         edges = {*self._group.changes_ns, *(at_ns for since, until, _ in states for at_ns in (since, until))}
-        instants = sorted(at_ns for at_ns in edges if at_ns < inf)
+        instants = sorted(edges)
         for since_ns, until_ns in zip_longest(instants, instants[1:], fillvalue=inf):
             ids = Counter(life.client_id for life in self.living_at(since_ns))
             if any(Counter(listed) != ids for since, until, listed in states if since <= since_ns < until):
