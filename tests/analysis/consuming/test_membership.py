@@ -76,12 +76,8 @@ def both(*changes: Change) -> Change:
     return change
 
 
-def is_listed(at_ms: float) -> Change:
-    def change(group: Group) -> None:
-        for broker in ("broker-a", "broker-b"):
-            group.list_members(at_ms, broker, 0)
-
-    return change
+def is_listed(at_ms: float, *members: int) -> Change:
+    return lambda group: group.list_members(at_ms, "broker-a", *members)
 
 
 def lists_another(from_ms: float, until_ms: float) -> Change:
@@ -200,6 +196,7 @@ def test_owners_are_open(change: Change, story: dict[str, Any], expected: list[S
         pytest.param(8_050, 28_050, (0,), True, id="a round without the change"),
         pytest.param(8_050, 28_050, (0, 1), False, id="a round with it"),
         pytest.param(8_000, 28_000, (0,), True, id="at once"),
+        pytest.param(8_000, 28_000, (0, 1), False, id="at once, with it"),
         pytest.param(9_100, 29_100, (0,), True, id="a second after it"),
         pytest.param(9_101, 29_101, (0,), False, id="later"),
         pytest.param(7_999, 27_999, (0,), False, id="before it"),
@@ -397,8 +394,8 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
     ("change", "at_ms", "story", "surely", "possibly", "most"),
     [
         pytest.param(nothing, 7_000, {}, ONE, ONE, {"m0": 1}, id="one member"),
-        pytest.param(both(is_listed(5_000), second(8_200)), 4_998, {}, ONE, ONE, {"m0": 1}, id="before the last list without another"),
-        pytest.param(both(is_listed(5_000), second(8_200)), 4_999, {}, ONE, BOTH, {"m0": 1, "m1": 1}, id="with the last list without another"),
+        pytest.param(both(is_listed(5_000, 0), second(8_200)), 4_998, {"brokers": ("broker-a",)}, ONE, ONE, {"m0": 1}, id="before the last list without another"),
+        pytest.param(both(is_listed(5_000, 0), second(8_200)), 4_999, {"brokers": ("broker-a",)}, ONE, BOTH, {"m0": 1, "m1": 1}, id="with the last list without another"),
         pytest.param(second(8_200, 15_200), 5_000, {}, ONE, BOTH, {"m0": 1, "m1": 1}, id="three seconds before a list"),
         pytest.param(second(), 7_999, {}, ONE, ONE, {"m0": 1}, id="before another comes"),
         pytest.param(second(), 8_000, {}, ONE, BOTH, {"m0": 1}, id="another comes"),
@@ -415,6 +412,7 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(second(), 26_101, swallows(RequestKind.HEARTBEAT, from_ms=16_101), set(), ONE, None, id="they are lost later"),
         pytest.param(both(second(), pauses(19_100, 22_000)), 22_100, {}, set(), BOTH, {"m0": 1}, id="asked before its pause as another has left"),
         pytest.param(both(second(), pauses(19_101, 22_000)), 22_101, {}, set(), ONE, {"m0": 1}, id="asked before its pause, later"),
+        pytest.param(both(second(), is_listed(8_200, 0, 1)), 12_201, {"brokers": ("broker-a",)}, BOTH, BOTH, {"m0": 1, "m1": 1}, id="the only broker lists both"),
         pytest.param(second(**stopped_at(9_000)), 148_000, {}, ONE, BOTH, {"m0": 1}, id="until one that stands still is forgotten"),
         pytest.param(second(**stopped_at(9_000)), 148_001, {}, ONE, ONE, {"m0": 1}, id="one that stands still is forgotten"),
         pytest.param(second(join_start_ns=None, join_end_ns=None), 7_000, {}, ONE, BOTH, {"m0": 1}, id="it is not known when another came"),
@@ -465,6 +463,7 @@ def test_spans_are_merged(spans: tuple[Span, ...], expected: list[Span]) -> None
         (((1, 5),), [(10, 20)]),
         (((1, 10),), [(10, 20)]),
         (((1, 12),), [(12, 20)]),
+        (((10, 12),), [(12, 20)]),
         (((12, 14),), [(10, 12), (14, 20)]),
         (((12, 20),), [(10, 12)]),
         (((15, inf),), [(10, 15)]),
