@@ -420,6 +420,7 @@ ONE, BOTH = {"m0"}, {"m0", "m1"}
         pytest.param(pauses(6_000, 6_500), 8_000, {}, set(), ONE, {"m0": 1}, id="a member that was paused"),
         pytest.param(nothing, 9_000, fault(), ONE, ONE, {"m0": 1}, id="a short pause of a broker"),
         pytest.param(nothing, 9_000, fault(for_ms=20_000), ONE, ONE, None, id="repeated beside a long one"),
+        pytest.param(nothing, 8_000, fault(for_ms=20_000), ONE, ONE, None, id="repeated as it begins"),
         pytest.param(nothing, 7_999, fault(for_ms=20_000), ONE, ONE, {"m0": 1}, id="not before it"),
         pytest.param(nothing, 28_001 + 139_000, fault(for_ms=20_000), ONE, ONE, None, id="until it is forgotten"),
         pytest.param(nothing, 28_001 + 139_001, fault(for_ms=20_000), ONE, ONE, {"m0": 1}, id="forgotten"),
