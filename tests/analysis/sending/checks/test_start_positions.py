@@ -122,6 +122,12 @@ def asked(*cases: CaseFacts) -> dict[str, tuple[str, int, int, int, int]]:
     return found
 
 
+def test_a_baseline_without_a_start_has_none_anywhere() -> None:
+    """As where it is a client without attempts."""
+    alone = case({CANDIDATE: {"broker-b/1": 50}})
+    assert {figures[1:3] for figures in asked(alone, alone).values()} == {(0, 0)}
+
+
 ALIKE = case({BASELINE: {"broker-a/0": 1, "broker-b/0": 2}, CANDIDATE: {"broker-a/1": 2, "broker-b/1": 5}}, (9, 4))
 
 
