@@ -54,7 +54,8 @@ class ListenerKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Join:
     """
-    Starts the consumer: prints whether its start failed. Without a rule every message succeeds.
+    Starts the consumer: prints whether its start failed. Without a rule every message succeeds. After a shutdown it starts a push
+    consumer of the same id again.
 
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
     the expression of the subscription. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.

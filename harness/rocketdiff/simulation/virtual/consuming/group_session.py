@@ -1,5 +1,7 @@
 """What scripts ask of a member whose client works with brokers: ids and offsets that these answer, and rounds in their time."""
 
+from functools import partial
+
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
 from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind, Model
@@ -29,7 +31,8 @@ class GroupSession(ProcessQueueSession):
         is_broadcasting = any(isinstance(step, Join) and step.model is Model.BROADCASTING for step in script.steps)
         model = MessageModel.BROADCASTING if is_broadcasting else MessageModel.CLUSTERING
         rules, settings = dialect.consumer, ConsumeSettings(message_model=model)
-        self._memory = ConsumerMemory(_GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
+        self._new_memory = partial(ConsumerMemory, _GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
+        self._memory = self._new_memory()
 
     def do(self, head: str, step: Step) -> Body | None:
         match step:

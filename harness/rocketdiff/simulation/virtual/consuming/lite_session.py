@@ -21,7 +21,7 @@ from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
 from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
-from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIRST_COMMIT_MS, member_client
+from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIRST_COMMIT_MS, OffsetFile, member_client
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketdiff.simulation.virtual.tape import ScriptedTape
 from rocketmq_reference.client.codec import FAILURES
@@ -65,7 +65,7 @@ class LiteSession(GroupSession):
         kernel, self._exists, self._has_joined = session.kernel, dialect.lite.exists, False
         self._brokers = GroupBrokers(kernel, session.servers, self._group, own_id)
         member = self._member = member_client(session, dialect_of(dialect.releases.first), self._memory, self._brokers)
-        self._committing = member.offsets(kernel, self._memory)
+        self._committing = member.offsets(kernel, self._memory, OffsetFile())
         self._pulling = LitePulling(self._memory, dialect.lite, kernel, member.remoting, member.codec, self._committing)
         self._rebalancing = Rebalancing(
             self._memory,

@@ -38,8 +38,8 @@ FIRST_COMMIT_MS, COMMIT_MS = 10_000, 5_000
 """When offsets are committed."""
 
 
-class _OffsetFile:
-    """A file that only its script has."""
+class OffsetFile:
+    """A file of offsets that only its script has."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -69,10 +69,10 @@ class MemberClient:
         """Return what every role has of it."""
         return VirtualClient(self.routes, RemotingParts(self.network, self.background))
 
-    def offsets(self, host: Host, memory: ConsumerMemory) -> Committing:
-        """Return where the member keeps its offsets: at the brokers, or a broadcasting one in a file that only its script has."""
+    def offsets(self, host: Host, memory: ConsumerMemory, file: OffsetFile) -> Committing:
+        """Return where the member keeps its offsets: at the brokers, or a broadcasting one in a file."""
         common = (memory, self.routes, self.remoting, self.codec, lambda address: address)
-        return LocalOffsets(host, _OffsetFile(), *common) if memory.settings.is_broadcasting else Committing(*common)
+        return LocalOffsets(host, file, *common) if memory.settings.is_broadcasting else Committing(*common)
 
     def shut_down(self, kernel: Kernel) -> Body:
         """Close all connections, and end when a thread that waited for an answer has had its turn: it may connect once more."""

@@ -19,6 +19,7 @@ from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import (
     COMMIT_MS,
     FIRST_COMMIT_MS,
+    OffsetFile,
     member_client,
 )
 from rocketdiff.simulation.virtual.session import ScriptSession
@@ -57,14 +58,24 @@ class PushSession(GroupSession):
         self, session: ScriptSession, dialect: ConsumerDialect, script: Script, observer: Observer | None
     ) -> None:
         super().__init__(session, dialect, script, observer, OWN_ID)
-        kernel, of_client = session.kernel, dialect_of(dialect.releases.first)
-        self._brokers = GroupBrokers(kernel, session.servers, self._group)
-        member = self._member = member_client(session, of_client, self._memory, self._brokers)
+        self._brokers = GroupBrokers(session.kernel, session.servers, self._group)
+        self._of_client = dialect_of(dialect.releases.first)
+        self._file = OffsetFile()
+        self._tape = ScriptedTape(script.seed)
+        self._seed = script.seed
+        self._has_left = False
+        self._listener: tuple[ListenerRule, ...] = ()
+        self._make()
+
+    def _make(self) -> None:
+        """Make the member's client; after a shutdown another one, which knows only what brokers and its file keep."""
+        session, kernel = self.session, self.session.kernel
+        member = self._member = member_client(session, self._of_client, self._memory, self._brokers)
         remoting, codec = member.remoting, member.codec
-        producer = ProducerMemory(of_client, SendSettings(), lambda: ScriptedTape(script.seed))
+        producer = ProducerMemory(self._of_client, SendSettings(), lambda: ScriptedTape(self._seed))
         self._lists = PublishLists(producer, member.routes)
         member.shared.roles.append(self._lists)
-        self._committing = member.offsets(session.kernel, self._memory)
+        committing = self._committing = member.offsets(kernel, self._memory, self._file)
         self._in_order: Orderly | None = None
         consuming = self._consuming = self._calls(session, remoting, codec)
         self._pulling = Pulling(self._memory, kernel, remoting, codec, self._committing, consuming.deliver)
@@ -77,7 +88,7 @@ class PushSession(GroupSession):
             self._committing,
             member.background,
             STRATEGIES["AVG"],
-            ScriptedTape(script.seed),
+            self._tape,
             API_TIMEOUT_MS,
             self._pulling.begin,
             self._in_order,
@@ -90,11 +101,8 @@ class PushSession(GroupSession):
         remoting.serve(
             RequestCode.RESET_CONSUMER_CLIENT_OFFSET, lambda asked, _: resetting.reset(group, asked), lasting=True
         )
-        member.background.repeat_for(
-            self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()
-        )
+        member.background.repeat_for(self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: committing.commit_all())
         self._client = member.seen()
-        self._listener: tuple[ListenerRule, ...] = ()
 
     def _calls(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
         if not self._memory.is_orderly:
@@ -128,6 +136,9 @@ class PushSession(GroupSession):
         return super().do(head, step)
 
     def _join(self, head: str, step: Join) -> Body:
+        if self._has_left:
+            self._memory, self._has_left = self._new_memory(), False
+            self._make()
         self._listener = step.rules
         unknown = (_UNKNOWN_TOPIC,) if step.unknown_topic else ()
         retry = () if self._memory.settings.is_broadcasting else (RETRY_PREFIX + self._memory.group,)
@@ -148,6 +159,7 @@ class PushSession(GroupSession):
 
     def _leave(self, head: str) -> Body:
         yield from self._shut_down()
+        self._has_left = True
         self.session.changed(head, "leave", self.state)
 
     def _shut_down(self) -> Body:

@@ -57,6 +57,8 @@ public final class GroupBrokers {
     public BiConsumer<ScriptedServer, Supplier<Object>> asks = (server, request) -> { };
     /** After the client's shutdown: Netty's threads have ended, and nothing connects any more. */
     public Runnable onLeave = () -> { };
+    /** Before a client's start that follows another one's shutdown. */
+    public Runnable onReturn = () -> { };
     private final Release release;
     private final Protocol protocol;
     private final Map<String, List<byte[]>> stored = new HashMap<>();

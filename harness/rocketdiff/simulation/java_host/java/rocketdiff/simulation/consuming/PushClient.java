@@ -21,6 +21,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     private Object consumer;
     private LitePull polled;
     private boolean isAssigned;
+    private boolean hasLeft;
 
     public PushClient(
         Release release, Scheduler scheduler, Network network, GroupBrokers brokers, Runnable onClose) {
@@ -33,6 +34,11 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
 
     @Override
     public void join(Listening listening) throws Throwable {
+        if (hasLeft) {
+            brokers.onReturn.run();
+        } else {
+            LocalOffsetFolder.empty();
+        }
         polled = listening.polls ? new LitePull(release, scheduler, network) : null;
         Class<?> push = release.type("client.consumer.DefaultMQPushConsumer");
         consumer = listening.polls ? polled.consumer : Members.make(push, new Class<?>[] {String.class}, GROUP);
@@ -48,7 +54,6 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             set("registerMessageListener", listener, heard);
         }
         if (listening.broadcasts) {
-            LocalOffsetFolder.empty();
             Class<?> model = release.type(
                 "remoting.protocol.heartbeat.MessageModel", "common.protocol.heartbeat.MessageModel");
             set("setMessageModel", model, constant(model, "BROADCASTING"));
@@ -122,6 +127,7 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         }
         Members.must(Members.method(consumer.getClass(), "shutdown", 0), consumer);
         consumer = null;
+        hasLeft = true;
         brokers.onLeave.run();
     }
 

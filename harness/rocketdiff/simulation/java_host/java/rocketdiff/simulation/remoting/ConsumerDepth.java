@@ -19,6 +19,7 @@ public final class ConsumerDepth extends RemotingDepth {
         Wire wire = new Wire(types(release), network, new Replies(release, network, brokers));
         brokers.asks = wire::request;
         brokers.onLeave = wire::shut;
+        brokers.onReturn = wire::reopen;
         Wire.use(wire);
         return new PushClient(release, scheduler, network, brokers, () -> Wire.use(null));
     }

@@ -62,6 +62,11 @@ final class Wire {
         isShut = true;
     }
 
+    /** Another client begins, at the same servers. */
+    void reopen() {
+        isShut = false;
+    }
+
     /** A server asks the client something on every connection. */
     void request(ScriptedServer server, Supplier<Object> request) {
         Peer peer = peers.get(server);
