@@ -54,9 +54,9 @@ class ListenerKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Join:
     """
-    Starts the consumer: prints whether its start failed. Without a rule every message succeeds. After a shutdown it starts a push
-    consumer of the same id again.
+    Starts the consumer, a push consumer after its shutdown once more: prints whether its start failed.
 
+    Without a rule every message succeeds.
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
     the expression of the subscription. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
     assign: it is a lite pull consumer that subscribes to nothing, and works on these queues instead.
