@@ -14,6 +14,8 @@ from rocketdiff.core.records.sending import UNSEEN_ROUTE
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT
 from rocketdiff.oracle.producer.replay import Replay, replay_for
+from rocketdiff.oracle.producer.states.belief import Belief
+from rocketdiff.oracle.producer.states.stationary import Stationary
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
@@ -386,13 +388,27 @@ def test_calls_passed_over_leave_what_judged_ones_leave() -> None:
     assert passed.stationary(0, 1) == judged.stationary(0, 1)
 
 
+def test_counters_of_calls_passed_over_move_by_one_a_call() -> None:
+    """In 4.9.8, where each call takes one tick, eight of a list of eight are a whole turn."""
+    judged, passed = (after(f"{FAILED_B} | 600 a0 1", "4.9.8") for _ in range(2))
+    assert [one.difference for one in judged.judge_all(history("620 a0 1 | 640 a0 1"))] == [None, None]
+    for calls in (2, 8):
+        passed.pass_over(0, calls)
+        assert [one.belief.states[0].thread_state(0).index.value for one in (judged, passed)] == [
+            judged.belief.states[0].thread_state(0).index.value
+        ] * 2
+
+
 def test_no_belief_is_stationary_with_an_unknown_counter_or_list() -> None:
     """Nothing is stationary before a thread's first call, after an unjudged one, or for another list."""
     replay = after("0 a2 1 | 20 a3 1")
     assert replay.stationary(0, 1) is not None
     assert replay.stationary(1, 1) is None
     assert replay.stationary(0, 2) is None
-    replay.belief.states[0].forget_index(0)
+    (state,) = replay.belief.states
+    for belief in (Belief([state], complete=False), Belief([state, state])):
+        assert Stationary.of(belief, 0, 1) is None
+    state.forget_index(0)
     assert replay.stationary(0, 1) is None
     replay.reopen(0)
     assert replay.stationary(0, 1) is None

@@ -115,6 +115,13 @@ def test_a_rewrite_is_complete_after_its_window(
     assert elements_at(point_at(at_ns, thread), (TO_A1,), readings) == elements
 
 
+def test_two_rewrites_of_one_element_happen_in_either_order() -> None:
+    """A thread that read c, 0 and then a finds thread 2's rewrite to c0 before that of thread 1."""
+    rewrites = TO_A1, TO_A1._replace(broker="c", queue_id=0)
+    for hook, elements in ((("c", 0, "a"), {"a0"}), (("a", 0, "c"), {"c0", "c1"}), (("a", 0, "b"), set())):
+        assert elements_at(point_at(15), rewrites, {0: PendingReads(1, 0, hook, None, 90)}) == elements
+
+
 def test_a_note_of_a_thread_without_a_choice_reads_no_element() -> None:
     """Of a send to a given queue."""
     assert elements_at(point_at(15, chooses=False), (TO_A1,), {}) == {"b0"}
@@ -188,6 +195,14 @@ def test_a_rewrite_of_another_element_does_not_explain_a_read(
         f" | t0 54.9 {queue} 2 | t1 55.25 a1 1 | t2 55.27 a2 1"
     )
     assert signatures("4.9.7", text, "a3 b3", on=True, timeout=300, retries=0) == expected
+
+
+def test_a_result_is_that_of_the_last_attempt() -> None:
+    """Only its element is read again for the result."""
+    (send,) = history("0 a0 1 refused > b0 1")
+    send = replace(send, broker="b", queue_id=1)
+    transitions = replay_for("4.9.7", ClientSettings(), routes("a3 b2")).transitions
+    assert [transitions._named(send, seen) for seen in send.attempts] == [None, ("b", 0, 1, "b")]
 
 
 @pytest.mark.parametrize("queue", ["a0", "a1"])

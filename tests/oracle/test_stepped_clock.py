@@ -28,6 +28,11 @@ def judged(text: str, *, on: bool) -> list[str]:
         ("0 a0 1 | 10 a1 1 | 60 a2 1 | 80 b1 1", True, ["ok", "ok", "ok", "undecided"]),
         ("0 a0 1 | 10 a3 1 | 60 a0 1", True, ["ok", "queue.out-of-turn/first", "ok"]),
         ("t1 5 a0 1 | 0 a0 1 | 10 a1 1 | 60 a2 1 | 80 b1 1", True, ["ok", "ok", "ok", "ok", "undecided"]),
+        (
+            "t1 5 a0 1 | 0 a0 1 | 10 r0 b0 1 refused > a1 1 | 20 b3 1 | 60 a2 1",
+            True,
+            ["ok", "ok", "undecided", "undecided", "ok"],
+        ),
         ("t1 5 a0 1 | 0 a0 1 | 10 a1 1 | 60 a2 1 | 80 b1 1", False, ["ok"] * 4 + ["queue.out-of-turn/first"]),
     ],
 )
