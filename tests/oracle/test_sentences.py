@@ -56,6 +56,7 @@ def test_the_rest_of_an_avoidance_spans_all_states() -> None:
     assert remaining_ms(states, (100, 101)) == {"a": (49, 70)}
     assert remaining_ms(states[::-1], (100, 101)) == {"a": (49, 70)}
     assert remaining_ms(states, (160, 169)) == {"a": (0, 10)}
+    assert remaining_ms(states, (169, 169)) == {"a": (0, 1)}
     assert remaining_ms(states, (170, 171)) == {}
 
 
