@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns, place_of
 from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
+from rocketdiff.analysis.sending.columns.case_columns import _after_trouble, _views_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
@@ -117,6 +118,44 @@ def test_views_of_sends_that_did_not_return_or_tried_more() -> None:
     )
     assert (columns.ended_well.tolist(), columns.last_place.tolist()) == ([False, True, False], [0, -1, 1])
     assert [each.tolist() for each in columns.failed] == [[2], [1]]
+
+
+def test_a_second_attempt_at_the_same_queue_is_not_simple() -> None:
+    """The first may have stored the message, too."""
+    rows = three()
+    rows["attempts"].append({"send": 2, "attempt": 1, "start_ns": 2 * S, "end_ns": 2 * S + 10 * MS})
+    columns = columns_of(rows)
+    assert columns is not None
+    assert (columns.simple.tolist(), columns.attempts.tolist()) == ([True, True, False], [1, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("sends", "attempts", "thread", "after"),
+    [
+        ({}, {}, 0, [False] * 3),
+        ({"error": SLOW, "status": None}, {}, 0, [False, False, True]),
+        ({"error": SLOW, "status": None}, {}, 1, [False] * 3),
+        ({}, {"error": SLOW, "status": None}, 0, [False, False, True]),
+        ({}, {"error": SLOW, "status": None}, 1, [False] * 3),
+        ({}, {"error": SLOW, "status": None, "broker": "broker-b"}, 0, [False] * 3),
+    ],
+)
+def test_which_views_end_an_interval_of_earlier_ones(sends: Row, attempts: Row, thread: int, after: list[bool]) -> None:
+    """A thread's next send after a failed call, and its next attempt at a broker where one failed."""
+    rows, brokers = three(sends, attempts), WordDictionary()
+    for name in ("sends", "attempts"):
+        rows[name][2]["thread"] = thread
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    assert _after_trouble(columns, len(brokers.words)).tolist() == after
+
+
+def test_places_of_queues_and_views_of_sends() -> None:
+    """A queue without a broker, or with a number that no topic has, has no place; a send that never began no view."""
+    brokers, queues = np.array([-1, 0, 0, 1, 1, 1]), np.array([3, 3, -1, 0, 65_535, 65_536])
+    assert place_of(brokers, queues).tolist() == [-1, 3, -1, 1 << 16, (1 << 16) + 65_535, -1]
+    for own, views in (([1, 2, 3], [0, 1, 2]), ([1, 3], [0, -1, 1]), ([2], [-1, 0, -1]), ([], [-1] * 3)):
+        assert _views_of(np.array([1, 2, 3]), np.array(own, dtype=np.int64)).tolist() == views
 
 
 @pytest.mark.parametrize(
