@@ -86,12 +86,12 @@ class LitePullConsumer:
         """
         Work on these queues, and on no others, from the start or from now on; the group's members do not share them.
 
-        Raises IllegalStateException for a consumer that subscribes, ValueError without queues.
+        Raises ValueError without queues, IllegalStateException for a consumer that subscribes.
         """
-        if self.parts.memory.subscriptions:
-            raise IllegalStateException("Subscribe and assign are mutually exclusive.")
         if not queues:
             raise ValueError("Message queues can not be null or empty.")
+        if self.parts.memory.subscriptions:
+            raise IllegalStateException("Subscribe and assign are mutually exclusive.")
         self._assigned = tuple(queues)
         if self._is_started:
             self.parts.client.host.post(lambda: self.parts.pulling.assign(queues))

@@ -174,10 +174,10 @@ class LiteSession(GroupSession):
         return f'{{"at_ms": {self.session.kernel.now_ms}, "got": {json.dumps(got, ensure_ascii=False)}}}'
 
     def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
-        if self._memory.subscriptions:
-            return _CONFLICT
         if not queues:
             return _NO_QUEUES
+        if self._memory.subscriptions:
+            return _CONFLICT
         self._pulling.assign(_assigned(queues))
         return _DONE
         yield  # a coroutine without waits
