@@ -9,6 +9,7 @@ import pytest
 from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns, place_of
 from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
 from rocketdiff.analysis.sending.columns.case_columns import _after_trouble, _views_of
+from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
@@ -16,6 +17,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
+from rocketdiff.oracle.producer.asynchronous.sends import POOL
 from rocketdiff.traces.schema import TableName
 from tests.analysis.builders import MS, S, fault
 from tests.analysis.trace_builders import SLOW, SMALL, trace
@@ -148,6 +150,31 @@ def test_which_views_end_an_interval_of_earlier_ones(sends: Row, attempts: Row, 
     columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
     assert columns is not None
     assert _after_trouble(columns, len(brokers.words)).tolist() == after
+
+
+def choices(rows: dict[str, Any]) -> Choices | None:
+    case = trace(SMALL, **rows)
+    columns = arm_columns(case, Arm.CANDIDATE, WordDictionary(), SendMode.ASYNC)
+    assert columns is not None
+    return choices_of(case, Arm.CANDIDATE, columns)
+
+
+def test_choices_in_the_order_of_the_threads_that_made_them() -> None:
+    """The client's thread 5 chose for sends 0 and 2, and for the retry of the last; none is known beside an unseen one."""
+    rows = three()
+    rows["attempts"][0]["chooser"] = rows["attempts"][2]["chooser"] = 5
+    rows["attempts"].append({"send": 2, "attempt": 1, "start_ns": 3 * S, "end_ns": 3 * S, "chooser": 5})
+    found = choices(rows)
+    assert found is not None
+    assert found.views.tolist() == [1, 0, 2, 2]
+    assert found.threads.tolist() == [0, POOL + 5, POOL + 5, POOL + 5]
+    assert found.at_ns.tolist() == [S, 0, 2 * S, 3 * S]
+    assert found.follows.tolist() == [False, False, True, True]
+    assert found.is_retry.tolist() == [False, False, False, True]
+    for table in ("sends", "attempts"):
+        gone = three()
+        del gone[table][1]
+        assert choices(gone) is None
 
 
 def test_places_of_queues_and_views_of_sends() -> None:
