@@ -281,14 +281,12 @@ class _Texts:
 
 
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
-    """Return the pattern of a text; None if it is no flat ASCII JSON object or its open places are ambiguous."""
+    """Return the pattern of a text, a JSON object; None if it is not flat and ASCII, or its open places are ambiguous."""
     content = text.tobytes()
-    try:
-        carried = json.loads(content)
-    except ValueError:
+    if not content.isascii():
         return None
-    is_plain = isinstance(carried, dict) and all(isinstance(value, str) for value in carried.values())
-    if not content.isascii() or not is_plain:
+    carried: dict[str, str] = json.loads(content)
+    if not all(isinstance(value, str) for value in carried.values()):
         return None
     key, identity = _place_of_value(content, carried, UNIQ_KEY), _place_of_value(content, carried, ID_PROPERTY)
     if (UNIQ_KEY in carried) != (key is not None) or (ID_PROPERTY in carried) != (identity is not None):
