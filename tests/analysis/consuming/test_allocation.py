@@ -1,16 +1,19 @@
 """Rounds of members and owners of queues, as differences, at each limit."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.consuming.checks import allocation
 from rocketdiff.analysis.consuming.story import QueueOf, Tenure
 from rocketdiff.analysis.consuming.takeovers import Takeover
 from rocketdiff.analysis.facts import DifferenceFact, Tally
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.answers.evidence import Evidence, Standing
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind
 from tests.analysis.consuming.group_story import Group, Row, Story, client_id, differences_of, fault_row, ns
@@ -41,6 +44,14 @@ def listed_twice(group: Group) -> None:
     group.divide(8_000, "a", among=(0, 0))
 
 
+def unlisted(queues: str, *among: int) -> Change:
+    def change(group: Group) -> None:
+        group.listed.clear()
+        group.divide(8_000, *queues, among=among)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -60,6 +71,8 @@ def listed_twice(group: Group) -> None:
         pytest.param(round_(8_000, "a", among=(0, 0)), [(IDS, "member 0 (2 times)")], id="an id twice"),
         pytest.param(round_(error="E"), [(RESULT, "E")], id="it throws with its share"),
         pytest.param(listed_twice, [], id="an id that a broker lists twice"),
+        pytest.param(unlisted("ab", 0), [], id="an id that no broker was seen to list"),
+        pytest.param(unlisted("a", 0, 0), [(IDS, "member 0 (2 times)")], id="such an id twice"),
         pytest.param(round_(8_000, " ", among=()), [(IDS, "no member"), (RESULT, "no queue")], id="no id"),
         pytest.param(round_(8_000, " ", among=(), error="E"), [(IDS, "no member")], id="it throws without an id"),
     ],
@@ -111,8 +124,9 @@ def test_a_share_is_described() -> None:
     ],
 )
 def test_a_route_may_lack_a_broker(at_ms: float, fault: Row, is_open: bool) -> None:
-    """One that was killed, from then to a poll, a round and five seconds after its restart."""
-    seen = found(round_(at_ms, "a", of="a"), faults=[fault])
+    """One that was killed, from then to a poll, a round and five seconds after its restart, whatever was long before."""
+    before = fault_row("name-server-1", -500_000, 1, kind=FaultKind.PAUSE_NAME_SERVER)
+    seen = found(round_(at_ms, "a", of="a"), faults=[before, fault])
     assert ((QUEUES, "broker-a/0") not in seen) is is_open
 
 
@@ -297,6 +311,22 @@ def test_open_rounds_are_counted(change: Change, story: dict[str, Any], undecide
     counted = {each.key: each.n for each in tallies if each.arm == "candidate"}
     judged = 2 + len(made.candidate.allocations)
     assert counted == {"judged": judged, "undecided": undecided, "moved": 0, "taken": 2}
+
+
+def test_owners_of_a_group_with_a_member_that_reports_no_queues_are_open() -> None:
+    """Of both topics: when it has given a queue up is not known."""
+    made = Story()
+    is_there_too(made.candidate)
+    made.candidate.pull(1_000, "broker-b", 0, 1_100, member=1)
+    tallies = [each.fact for each in judge_case(made.trace(), wanted={"allocation"}) if isinstance(each.fact, Tally)]
+    assert {each.arm: each.n for each in tallies if each.key == "undecided"} == {"baseline": 0, "candidate": 2}
+
+
+def test_without_summaries_of_its_arms_a_case_shows_nothing() -> None:
+    """It did not complete; that they lack claims is not said."""
+    subjects = {Arm.BASELINE: "x:1", Arm.CANDIDATE: "y:1"}
+    seen = allocation.evaluate(CaseFacts("r1", subjects, replace(Story().entry(), arms={})))
+    assert (seen.standing, seen.reason) == (Standing.INDECISIVE, "no member of x:1 divided the queues")
 
 
 def is_there_too(group: Group) -> None:

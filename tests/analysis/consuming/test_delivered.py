@@ -60,6 +60,7 @@ OTHER = "other-properties"
         pytest.param([shown(PLAIN, body_ok=False), held(PLAIN, body_ok=False)], {}, [], id="stored with another body"),
         pytest.param([shown(FAILED, 1, body_ok=False)], {}, [("damaged", "another one")], id="another body when it comes back"),
         pytest.param([shown(FAILED, 1, body_ok=False), held(FAILED, body_ok=False)], {}, [], id="stored with it, and back"),
+        pytest.param([without(FAILED), shown(FAILED, 1, body_ok=False)], {}, [("other-message", "message 70")], id="back, but not stored"),
         pytest.param([shown(PLAIN, shown_topic="retry")], {}, [("other-topic", "a topic of kind retry")], id="another topic"),
         pytest.param([shown(FAILED, 1, shown_topic="retry")], {}, [("other-topic", "a topic of kind retry")], id="another one when it comes back"),
         pytest.param([held(PLAIN, send=None) ], {}, [("other-message", "message 50")], id="one of others"),
@@ -68,6 +69,7 @@ OTHER = "other-properties"
         pytest.param([shown(PLAIN, unique_key=None)], {}, [(OTHER, "no UNIQ_KEY")], id="no key"),
         pytest.param([shown(PLAIN, unique_key="x")], {"claims": ("allocations", "owned", "offsets")}, [], id="not reported"),
         pytest.param([held(PLAIN, properties=None), shown(PLAIN, unique_key="x")], {}, [], id="stored ones were not read"),
+        pytest.param([held(WITH_CONTENT, properties=None)], {}, [], id="stored ones were not read, and are shown"),
         pytest.param([held(PLAIN, properties='{"WAIT": "true"}'), shown(PLAIN, unique_key=None)], {}, [], id="stored without a key"),
         pytest.param([held(PLAIN, properties=properties_of(PLAIN, X="1"))], {}, [(OTHER, "no X")], id="one is not shown"),
         pytest.param([held(PLAIN, properties=properties_of(PLAIN, CLUSTER="c", MSG_REGION="r", TRACE_ON="t"))], {}, [], id="brokers' own"),
@@ -122,6 +124,13 @@ def drop(*sends: int) -> Change:
     return change
 
 
+def taken_again(story: Story) -> None:
+    """The member gives broker-b's queue up, and goes on with it at offset 50."""
+    story.candidate.own(10_050, "a", "A", "B")
+    story.candidate.offset("query", 15_099, "broker-b", 50)
+    story.candidate.own(15_100, "a", "b", "A", "B")
+
+
 def without_commits(story: Story) -> None:
     """Of broker-b's queue."""
     group = story.candidate
@@ -139,6 +148,7 @@ def later(send: int, at_ms: float) -> Change:
         pytest.param([lambda story: story.candidate.drop(50)], [("never", 50)], id="a later one was delivered"),
         pytest.param([lambda story: story.candidate.drop(198)], [("not-yet", 198)], id="none was delivered later"),
         pytest.param([lambda story: story.candidate.drop(50), held(50, send=None)], [], id="of others"),
+        pytest.param([drop(61), taken_again], [("never", 61)], id="its queue was taken again above it"),
         pytest.param([drop(*ODD)], [("not-yet", send) for send in ODD], id="none of its queue was delivered"),
         pytest.param([drop(*ODD[:-1])], [("never", send) for send in ODD[:-1]], id="the last one alone was"),
         pytest.param(

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
-from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, differences_of, fault_row, ns
+from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, Story, differences_of, fault_row, ns
 
 A, B = BROKERS
 ANOTHER, UNFINISHED = "offsets.committed-by-another", "offsets.unfinished-committed"
@@ -298,6 +299,14 @@ def test_a_last_question_without_an_answer_shows_nothing() -> None:
         group.committed[-1]["answered_ns"] = None
 
     assert END not in signatures(change)
+
+
+def test_commits_of_a_queue_whose_beginning_is_not_known_are_open() -> None:
+    """The client reports no first offsets: two commits of its own, and ten answers of brokers."""
+    made = Story(checks=("offsets",))
+    made.candidate.offsets = [row for row in made.candidate.offsets if row["what"] == "commit"]
+    (found,) = [each for each in made.analysis().evidence if each.check == "offsets"]
+    assert (found.standing, found.reason) == (Standing.INDECISIVE, "the rules leave 12 of 12 open for acme:1")
 
 
 def test_a_member_that_stays_leaves_the_end_open() -> None:

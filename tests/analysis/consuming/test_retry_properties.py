@@ -59,6 +59,11 @@ def shows(row: dict[str, Any] | None = None, **values: str | None) -> Change:
     return change
 
 
+def fails(group: Group) -> None:
+    """The copy fails, too."""
+    group.calls_of(FAILED)[1].update(result="later", delay_level=1)
+
+
 CLIENTS_OWN = {"born_host": "client"}
 COUNTED: dict[str, Any] = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
 
@@ -91,6 +96,7 @@ COUNTED: dict[str, Any] = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
         pytest.param([copies(row=CLIENTS_OWN, **(COUNTED | {"RECONSUME_TIME": "0"}))], {}, ["RECONSUME_TIME"], id="one less"),
         pytest.param([copies(row=CLIENTS_OWN, **(COUNTED | {"MAX_RECONSUME_TIMES": "15"}))], {}, ["MAX_RECONSUME_TIMES"], id="another limit"),
         pytest.param([copies(row=CLIENTS_OWN, **COUNTED)], {"settings": {"max_reconsume_times": 3}}, ["MAX_RECONSUME_TIMES"], id="not as set"),
+        pytest.param([copies(row=CLIENTS_OWN | {"times": 2}, **COUNTED)], {}, ["too-many"], id="its own, which a broker has taken back"),
         pytest.param([copies(row=CLIENTS_OWN, RECONSUME_TIME="1")], {}, ["MAX_RECONSUME_TIMES"], id="a count without a limit"),
         pytest.param([copies(row=CLIENTS_OWN, MAX_RECONSUME_TIMES="16")], {}, ["RECONSUME_TIME"], id="a limit without a count"),
         pytest.param([copies(**COUNTED)], {}, ["MAX_RECONSUME_TIMES"], id="counts of a broker's"),
@@ -103,6 +109,7 @@ COUNTED: dict[str, Any] = {"RECONSUME_TIME": "1", "MAX_RECONSUME_TIMES": "16"}
         pytest.param([shows(row={"properties": None})], {}, [], id="not reported"),
         pytest.param([shows(row={"times": 3})], {}, ["other-times", "other-times"], id="shown with more failures"),
         pytest.param([shows(row={"times": 0})], {}, ["other-times", "other-times"], id="shown with fewer"),
+        pytest.param([shows(row={"times": 2}), fails], {}, ["missing", "other-times", "other-times"], id="its own failure explains no count"),
         pytest.param([copies(X="1"), shows(row={"send": 78})], {"is_orderly": True}, [], id="in order"),
     ],
 )  # fmt: skip
@@ -119,6 +126,12 @@ def test_a_wrong_property_is_described() -> None:
     assert fact.observed == "1"
     (fact,) = differences(copies(UNIQ_KEY=None))
     assert (fact.expected.rpartition(": ")[2], fact.observed) == ("77", "none")
+
+
+def test_a_copy_of_a_call_without_an_end_is_described_at_its_beginning() -> None:
+    """The call may have failed."""
+    facts = differences(copies(X="1"), lambda group: group.calls_of(FAILED)[0].update(end_ns=None))
+    assert [fact.at_ns for fact in facts if fact.signature == "retries.property/X"] == [ns(7_702)]
 
 
 def test_a_copy_without_its_call_is_described_at_the_end() -> None:

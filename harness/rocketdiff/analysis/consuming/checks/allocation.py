@@ -156,9 +156,7 @@ class _Rounds:
         views, seen = self._membership.views(round_), Counter(round_.ids)
         lacking = views.surely - set(seen)
         strange = set() if views.possibly is None else set(seen) - views.possibly
-        often = {
-            one for one, times in seen.items() if views.most is not None and times > max(1, views.most.get(one, 1))
-        }
+        often = {one for one, times in seen.items() if views.most is not None and times > views.most.get(one, 1)}
         observed = members_in_words(self._group, round_.ids)
         if lacking:
             self._differ(OTHER_IDS, round_, f"{members_in_words(self._group, lacking)} among the members", observed)

@@ -119,8 +119,8 @@ def _while_paused(story: CaseStory, group: GroupStory, pause: QueuePause, spread
     for each in group.by_queue.get(pause.queue, ()):
         stored_ns = None if each.send is None else story.stored_ns.get(each.send)
         is_own = (each.member, each.incarnation) == (pause.member, pause.incarnation)
-        is_within = each.start_ns >= pause.from_ns and (pause.until_ns is None or each.start_ns < pause.until_ns)
-        if is_own and is_within and stored_ns is not None and stored_ns > first_ns + spread_ns:
+        is_paused = pause.until_ns is None or each.start_ns < pause.until_ns
+        if is_own and is_paused and stored_ns is not None and stored_ns > first_ns + spread_ns:
             yield each
 
 
