@@ -8,7 +8,16 @@ import pytest
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
-from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, Story, differences_of, fault_row, ns
+from tests.analysis.consuming.group_story import (
+    BROKERS,
+    LEAVE_MS,
+    Group,
+    Story,
+    differences_of,
+    differences_without_messages,
+    fault_row,
+    ns,
+)
 
 A, B = BROKERS
 ANOTHER, UNFINISHED = "offsets.committed-by-another", "offsets.unfinished-committed"
@@ -62,6 +71,14 @@ def given_up(*events: tuple[str, float, int], life: dict[str, Any] | None = None
     return change
 
 
+def both(*changes: Change) -> Change:
+    def change(group: Group) -> None:
+        for each in changes:
+            each(group)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "story", "expected"),
     [
@@ -74,6 +91,9 @@ def given_up(*events: tuple[str, float, int], life: dict[str, Any] | None = None
         pytest.param(given_up(("commit", 15_050, 50)), {"pauses": ((15_051, 500),)}, [ANOTHER], id="before a fault"),
         pytest.param(given_up(("commit", 15_050, 50)), {"pauses": ((7_000, 2_049),)}, [], id="just after a fault"),
         pytest.param(given_up(("commit", 15_050, 50)), {"pauses": ((7_000, 2_048),)}, [ANOTHER], id="after a fault"),
+        pytest.param(
+            given_up(("commit", 11_551, 50), life={"leave_start_ns": None, "leave_end_ns": None}), {}, [ANOTHER], id="of a member that stays"
+        ),
         pytest.param(event("commit", -2_600, 0), {}, [ANOTHER], id="before it has taken it"),
         pytest.param(event("commit", -2_540, 0), {}, [], id="just before a look has seen it"),
         pytest.param(event("commit", -2_541.001, 0), {}, [ANOTHER], id="before that"),
@@ -118,6 +138,8 @@ def test_an_unfinished_message_is_shown() -> None:
     assert found.observed == "22, when offset 20 had not ended"
     (found,) = differences(event("commit", 4_000, 21))
     assert (found.send, found.observed) == (40, "21, when offset 20 had not yet been received")
+    (found,) = differences(event("commit", 4_002, 21))
+    assert found.observed == "21, when offset 20 had not ended"
 
 
 @pytest.mark.parametrize(
@@ -128,6 +150,9 @@ def test_an_unfinished_message_is_shown() -> None:
         pytest.param(given_up(("update", 9_000, 44), ("update", 9_050, 45), ("commit", 10_100, 44)), {}, ["44"], id="less"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 10_100, 45)), {}, [], id="all"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 9_100, 45)), {}, [], id="before it gives it up"),
+        pytest.param(
+            both(given_up(("update", 9_050, 45)), event("commit", 10_100, 45, B, member=1)), {}, ["nothing"], id="another member commits"
+        ),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 9_100, 45), ("commit", 10_100, 44)), {}, [], id="the greatest"),
         pytest.param(given_up(("update", 9_050, 45)), {"pauses": ((15_050, 500),)}, [], id="beside a fault"),
         pytest.param(given_up(("update", 9_050, 45)), {"pauses": ((15_051, 500),)}, ["nothing"], id="before a fault"),
@@ -161,6 +186,7 @@ def test_a_member_commits_what_it_remembers(change: Change, story: dict[str, Any
     """When it gives a queue up or leaves: what it has committed instead."""
     found = [fact for fact in differences(change, **story) if "when member 0 gives it up" in fact.expected]
     assert [fact.observed for fact in found] == expected
+    assert all(fact.expected.startswith("45 committed for queue 0 of broker-b ") for fact in found)
 
 
 def succeeds(group: Group) -> None:
@@ -288,6 +314,33 @@ def test_a_group_that_has_left_has_committed(change: Change, story: dict[str, An
     found = [fact for fact in differences(change, **story) if fact.signature == END]
     assert [fact.observed for fact in found] == expected
     assert all(fact.at_ns == ns(LEAVE_MS) for fact in found)
+
+
+@pytest.mark.parametrize(
+    ("messages", "value", "expected"), [(0, None, []), (1, None, ["0"]), (1, 0, ["0"]), (1, 1, []), (2, 1, ["1"])]
+)
+def test_a_group_commits_its_first_messages(messages: int, value: int | None, expected: list[str]) -> None:
+    """A broker that knows of no commit counts as one that knows of 0."""
+
+    def change(group: Group) -> None:
+        for offset in range(messages):
+            group.deliver(2 * offset, 1_000 + 100 * offset)
+        group.offsets = [row for row in group.offsets if row["what"] == "query"]
+        group.answer(LEAVE_MS + 500, A, value)
+
+    found = [fact for fact in differences_without_messages("offsets", change) if fact.signature == END]
+    assert [fact.observed for fact in found] == expected
+
+
+def test_answers_are_judged_until_the_last_member_leaves() -> None:
+    """Another one has left before."""
+
+    def change(group: Group) -> None:
+        answers(20_000, 49)(group)
+        life = {"member": 1, "client_id": "m1", "leave_start_ns": ns(10_000), "leave_end_ns": ns(10_020)}
+        group.members.append(group.members[0] | life)
+
+    assert NOT_COMMITTED in signatures(change)
 
 
 def test_a_last_question_without_an_answer_shows_nothing() -> None:

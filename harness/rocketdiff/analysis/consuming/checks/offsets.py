@@ -235,19 +235,19 @@ def _observe_end(
     A round of questions that brought nothing new is left out, so the last answer is also that of the last question, after all had left.
     """
     left = [life.leave_ns for life in group.lives if life.ended == "left" and life.leave_ns is not None]
-    if not answered or len(left) < len(group.lives) or answered[-1].queue in group.unanswered:
+    if not answered or len(left) < len(group.lives) or any(fault.healed_ns is None for fault in story.trace.faults):
         return
-    over_ns = max(*left, answered[-1].asked_ns, 0) + TRANSIT_NS
-    if any(fault.healed_ns is None for fault in story.trace.faults):
-        return
+    last = answered[-1]
+    over_ns = max([*left, last.asked_ns]) + TRANSIT_NS
     least = known.bounds_at([over_ns])[over_ns].least
-    if max(answered[-1].value, 0) < least:
+    value = max(last.value, 0)
+    if value < least and last.queue not in group.unanswered:
         facts.differ(
             NOT_AT_THE_END,
             group,
             at_ns=max(left),
-            expected=f"at least {least} committed for {answered[-1].queue} when the group has left",
-            observed=f"{max(answered[-1].value, 0)}",
+            expected=f"at least {least} committed for {last.queue} when the group has left",
+            observed=f"{value}",
         )
 
 
