@@ -16,7 +16,7 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from rocketdiff.core.tables.fault import FaultKind
-from tests.analysis.consuming.group_story import Group, Row, Story, client_id, differences_of, fault_row, ns
+from tests.analysis.consuming.group_story import LEAVE_MS, Group, Row, Story, client_id, differences_of, fault_row, ns
 
 Change = Callable[[Group], None]
 
@@ -228,8 +228,11 @@ def test_takeovers_are_compared(
         assert seen in fact.observed
 
 
-def test_an_idle_member_that_consumes_is_found_once() -> None:
-    """The third of two queues; retries are consumed by whom they are given."""
+@pytest.mark.parametrize(
+    ("at_ms", "times"), [(198.999, 0), (199, 1), (199, 2), (5_000, 2), (31_999.999, 1), (32_000, 1)]
+)
+def test_an_idle_member_that_consumes_is_found_once(at_ms: float, times: int) -> None:
+    """The third of two queues, since its group is settled until the leave; retries are consumed by whom they are given."""
     made = Story()
     group = made.candidate
     for rows in (group.owned, group.allocations, group.listed):
@@ -244,12 +247,12 @@ def test_an_idle_member_that_consumes_is_found_once() -> None:
     group.own(-1_500, "b", member=1)
     group.deliver(7, 100, member=2)
     group.deliver(7, 4_000, member=2, kind="retry", offset=90, times=1)
-    group.deliver(9, 5_000, member=2)
-    group.deliver(11, 6_000, member=2)
+    for number in range(max(1, times)):
+        group.deliver(9 + 2 * number, at_ms + number, member=2)
     facts = [fact for fact in differences(made) if fact.signature == "allocation.idle-member-consumes"]
     assert [(fact.send, fact.at_ns, fact.observed) for fact in facts] == [
-        (9, ns(5_000), "message 9 from queue 0 of broker-b")
-    ]
+        (9, ns(at_ms), "message 9 from queue 0 of broker-b")
+    ] * (times > 0 and at_ms < LEAVE_MS)
 
 
 def evidence(story: Story) -> Evidence:
@@ -262,8 +265,8 @@ def test_queues_that_moved_are_measured() -> None:
     made = Story(checks=("allocation",))
     made.candidate.own(5_000, "a", "A", "B")
     made.candidate.own(5_100, "a", "b", "A", "B")
-    measures = {each.name.split()[-1]: (each.value, each.n) for each in evidence(made).measures}
-    assert measures == {"baseline": (0, 2), "candidate": (1, 3)}
+    measures = {each.name.split()[-1]: (each.value, each.unit, each.n) for each in evidence(made).measures}
+    assert measures == {"baseline": (0, "count", 2), "candidate": (1, "count", 3)}
 
 
 def test_rounds_of_members_without_an_id_are_open() -> None:

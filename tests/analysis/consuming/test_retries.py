@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Standing
-from tests.analysis.consuming.group_story import Group, Row, Story, differences_of, ns, returned_properties_of, wall
+from tests.analysis.consuming.group_story import Group, Story, differences_of, ns, returned_properties_of, wall
 
 FAILED = 77
 """Its call ends at 7,703 ms; its copy is due a second later, with delay level 1."""
@@ -103,6 +103,12 @@ def asks_for_dead_letters(place: str = "dead") -> Change:
     return change
 
 
+def dies_again(group: Group) -> None:
+    """Its copy fails, and the listener asks for the dead letters."""
+    group.calls_of(FAILED)[1].update(result="later", delay_level=-1)
+    group.copy("dead", FAILED, 2)
+
+
 def one_more(place: str, times: int) -> Change:
     return lambda group: group.copy(place, FAILED, times, offset=91)
 
@@ -153,8 +159,13 @@ LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
         pytest.param([comes(8_500), fails_again(9_300)], {}, ["early"], id="the first of two that come early"),
         pytest.param([comes(13_010), lasts(FAILED, 12_000), again_from_the_start(9_000)], {}, [], id="the other owner's call ends first"),
         pytest.param([one_more("dead", 1)], {}, ["dead-too-early"], id="a dead letter besides"),
+        pytest.param([one_more("waiting", 1), one_more("dead", 1)], {}, ["too-many"], id="a copy and a dead letter besides"),
+        pytest.param([copies(broker="broker-a"), one_more("dead", 1)], {}, ["other-broker"], id="a dead letter, and its copy at the other broker"),
         pytest.param([asks_for_dead_letters(), without_delivery, one_more("dead", 1)], {}, ["too-many"], id="two dead letters"),
         pytest.param([asks_for_dead_letters(), without_delivery], {}, [], id="for the dead letters"),
+        pytest.param([dies_again], {}, [], id="for the dead letters the second time"),
+        pytest.param([dies_again, one_more("dead", 2)], {}, ["too-many"], id="and two of them"),
+        pytest.param([asks_for_dead_letters("retry"), fails_again(9_650)], {}, ["dead-too-late", "early", "missing"], id="not for the dead letters, and too early again"),
         pytest.param([asks_for_dead_letters("retry")], {}, ["dead-too-late", "missing"], id="not for the dead letters"),
     ],
 )  # fmt: skip
@@ -176,15 +187,26 @@ def test_a_retry_is_described() -> None:
     assert (missing.expected, missing.observed) == (expected, "no copy of it")
 
 
-@pytest.mark.parametrize(("rows", "expected"), [([{}], []), ([{}, {}], ["too-many"])])
-def test_a_copy_that_waits_is_one_with_that_which_came_due(rows: list[Row], expected: list[str]) -> None:
-    """Further ones are too many."""
+@pytest.mark.parametrize(
+    ("places", "expected"), [([], []), (["waiting", "retry"], ["too-many"]), (["retry"], ["too-many"])]
+)
+def test_a_copy_that_waits_is_one_with_that_which_came_due(places: list[str], expected: list[str]) -> None:
+    """Further ones are too many, also one that waited unseen."""
 
     def change(group: Group) -> None:
-        for row in rows[1:]:
-            group.copy("retry", FAILED, 1, **row)
+        for place in places:
+            (row,) = [each for each in group.returned if (each["send"], each["place"]) == (FAILED, place)]
+            group.returned.append(row | {"queue_offset": 90})
 
     assert [each for each in found(change) if each != "missing"] == expected
+
+
+def test_a_wrong_count_is_described() -> None:
+    """With those that the failures allow."""
+    facts = differences(fails_again(9_760, shown=1))
+    assert [(fact.expected, fact.observed) for fact in facts if "as its copy" not in fact.expected] == [
+        ("1 or 2 failures counted", "1")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +229,7 @@ def test_a_wrong_copy_is_described(change: Change, expected: str, observed: str)
 @pytest.mark.parametrize(
     ("changes", "attempt", "observed"),
     [
+        ([lasts(FAILED, None)], 0, "1 failure counted, at broker-b"),
         ([fails_again(9_760), one_more("waiting", 1)], 0, "1 failure counted, at broker-b"),
         ([fails_again(9_760), one_more("waiting", 2)], 1, "2 failures counted, at broker-b"),
         ([fails_again(9_760), one_more("waiting", 9)], 1, "9 failures counted, at broker-b"),

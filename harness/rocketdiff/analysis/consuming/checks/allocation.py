@@ -40,7 +40,7 @@ from rocketdiff.core.tables.signatures import (
     Signature,
 )
 from rocketdiff.core.units import NS_PER_S
-from rocketdiff.oracle.consumer.reach import is_down, is_of_name_server
+from rocketdiff.oracle.consumer.reach import is_of_name_server
 from rocketdiff.oracle.consumer.shares import Topic
 from rocketdiff.oracle.consumer.windows import MARGIN_NS
 
@@ -139,8 +139,8 @@ class _Rounds:
 
         Those that were killed, and after a name server's fault any: it may have dropped one, which then registers anew.
         """
-        down = [fault for fault in self._story.trace.faults if is_down(fault) and fault.inject_ns <= at_ns]
-        servers = [fault for fault in down if is_of_name_server(fault)]
+        faults = [fault for fault in self._story.trace.faults if fault.inject_ns <= at_ns]
+        servers = [fault for fault in faults if is_of_name_server(fault)]
         windows = self._membership.windows
         forgotten_ns = windows.no_owner_after_a_lost_route(is_forgotten=True) + MARGIN_NS
         if any(each.healed_ns is None or at_ns <= each.healed_ns + forgotten_ns for each in servers):
@@ -148,7 +148,7 @@ class _Rounds:
         until_ns = windows.no_owner_after_a_lost_route() + MARGIN_NS
         return {
             fault.node
-            for fault in down
+            for fault in faults
             if fault.kind is FaultKind.KILL and (fault.healed_ns is None or at_ns <= fault.healed_ns + until_ns)
         }
 
