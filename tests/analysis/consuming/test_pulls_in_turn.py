@@ -5,9 +5,18 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.facts import DifferenceFact
+from rocketdiff.analysis.facts import DifferenceFact, Tally
+from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
-from tests.analysis.consuming.group_story import LEAVE_MS, Group, differences_without_messages, fault_row, ns
+from tests.analysis.consuming.group_story import (
+    LEAVE_MS,
+    Group,
+    Story,
+    differences_without_messages,
+    fault_row,
+    ns,
+    without_messages,
+)
 
 A, SLAVE = "broker-a", "broker-a-slave-1"
 
@@ -79,6 +88,7 @@ def paused(from_ms: int, broker: str = A, **other: Any) -> dict[str, Any]:
         pytest.param([answered(code=20, count=0), pull(2_000, 5)], {}, [OTHER], id="which names its offset too"),
         pytest.param([answered(code=19, count=0), pull(2_000, 6)], {}, [], id="without a message"),
         pytest.param([pull(1_000, 5, code=19, count=0)], {}, [], id="answered at an unknown instant"),
+        pytest.param([pull(1_000, 5, lost_ms=1_500, code=19, next_offset=9), pull(2_000, 5)], {}, [], id="and lost"),
         pytest.param([refused(21), pull(1_021, 3)], {}, [], id="after an offset was moved"),
         pytest.param([refused(1500), pull(1_021, 3)], {}, [], id="after a broker went away"),
         pytest.param([refused(1), pull(1_520, 5)], {}, [], id="half a second after an error"),
@@ -122,6 +132,25 @@ def paused(from_ms: int, broker: str = A, **other: Any) -> dict[str, Any]:
 def test_a_pull_follows_another(changes: list[Change], story: dict[str, Any], expected: list[str]) -> None:
     """At its end, or a delay later, and where it went on; each kind once for each queue."""
     assert names(*changes, **story) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "idle"),
+    [
+        pytest.param(pull(1_000, 5, 31_000), [(1, 0.5)], id="held for half a minute"),
+        pytest.param(pull(1_000, 5, 31_000, code=20, count=0), [(1, 0.5)], id="to be made again"),
+        pytest.param(answered(), [], id="a message"),
+        pytest.param(refused(1, count=0), [], id="an error"),
+        pytest.param(pull(1_000, 5), [], id="no answer"),
+        pytest.param(pull(1_000, 5, code=19, count=0), [], id="answered at an unknown instant"),
+    ],
+)
+def test_pulls_that_bring_nothing_are_counted(change: Change, idle: list[tuple[int, float]]) -> None:
+    """And for how many minutes they were held."""
+    made = Story(without_messages(), without_messages(), held=[])
+    change(made.candidate)
+    tallies = [each.fact for each in judge_case(made.trace(), wanted={"pulling"}) if isinstance(each.fact, Tally)]
+    assert [(each.n, each.total) for each in tallies if (each.arm, each.key) == ("candidate", "idle")] == idle
 
 
 def pauses(from_ms: float, until_ms: float | None, member: int = 0) -> Change:

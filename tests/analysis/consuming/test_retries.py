@@ -7,7 +7,15 @@ import pytest
 
 from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.core.answers.evidence import Standing
-from tests.analysis.consuming.group_story import Group, Story, differences_of, ns, returned_properties_of, wall
+from tests.analysis.consuming.group_story import (
+    Group,
+    Story,
+    differences_of,
+    differences_without_messages,
+    ns,
+    returned_properties_of,
+    wall,
+)
 
 FAILED = 77
 """Its call ends at 7,703 ms; its copy is due a second later, with delay level 1."""
@@ -243,6 +251,19 @@ def test_a_wrong_copy_is_that_of_a_failure(changes: list[Change], attempt: int, 
     first, *_ = [each for each in differences(*changes) if "propert" not in each.signature]
     assert first.attempt == attempt
     assert first.observed.endswith(observed)
+
+
+@pytest.mark.parametrize(("failures", "refused", "found_n"), [(59, 2, 0), (59, 3, 3), (60, 3, 0), (60, 4, 4)])
+def test_few_of_the_failed_messages_may_be_refused(failures: int, refused: int, found_n: int) -> None:
+    """Two, or one in twenty: the client sends these itself, with a level of its own."""
+
+    def change(group: Group) -> None:
+        for number in range(failures):
+            group.deliver(2 * number, 100 * number, result="later", delay_level=1)
+            group.copy("waiting", 2 * number, 1, delay_level=3 if number < refused else 1)
+
+    facts = differences_without_messages("retries", change)
+    assert [fact.signature for fact in facts] == ["retries.other-level"] * found_n
 
 
 @pytest.mark.parametrize(("end_ms", "at_ms"), [(12_500, 12_500), (None, 12_000)])

@@ -85,7 +85,8 @@ def _differences(
     story: CaseStory, group: GroupStory, own: Sequence[WirePull], windows: Sequence[Windows]
 ) -> Iterator[Found]:
     """Yield what is wrong with a member's pulls of one queue, which are in order."""
-    tenures = [each for each in group.tenures_of(own[0].queue) if each.member == own[0].member]
+    first, *_ = own
+    tenures = [each for each in group.tenures_of(first.queue) if each.member == first.member]
     suggested: int | None = None
     for pull in own:
         yield from _place(story, pull, suggested, windows)
@@ -97,7 +98,7 @@ def _differences(
                 f"a pull from offset {pull.offset}",
             )
         suggested = pull.suggested if pull.suggested is not None else suggested
-    stops = [pause for life in group.lives if life.member == own[0].member for pause in life.pauses]
+    stops = [pause for life in group.lives if life.member == first.member for pause in life.pauses]
     for tenure in tenures:
         within = [pull for pull in own if _covers(tenure, pull.in_ns)]
         for before, after in pairwise(within):
