@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.consuming.checks import pulling
 from rocketdiff.analysis.facts import DifferenceFact, Tally
 from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind, Frames, RequestKind, WireHit
 from tests.analysis.consuming.group_story import (
     LEAVE_MS,
@@ -151,6 +154,24 @@ def test_pulls_that_bring_nothing_are_counted(change: Change, idle: list[tuple[i
     change(made.candidate)
     tallies = [each.fact for each in judge_case(made.trace(), wanted={"pulling"}) if isinstance(each.fact, Tally)]
     assert [(each.n, each.total) for each in tallies if (each.arm, each.key) == ("candidate", "idle")] == idle
+
+
+@pytest.mark.parametrize(
+    ("idle", "measured"),
+    [
+        ((4, 2.0), [("pulls an idle minute candidate", 2.0, "count", 4)]),
+        ((4, 0.0), []),
+        (None, []),
+    ],
+)
+def test_pulls_of_an_idle_minute_are_measured(
+    idle: tuple[int, float] | None, measured: list[tuple[str, float, str, int]]
+) -> None:
+    """If any was held at all."""
+    tallies: dict[TallyKey, tuple[int, float]] = {} if idle is None else {("pulling", "candidate", "", "idle"): idle}
+    subjects = {Arm.BASELINE: "x:1", Arm.CANDIDATE: "y:1"}
+    found = pulling.evaluate(CaseFacts("r1", subjects, Story().entry(), tallies=tallies)).measures
+    assert [(each.name, each.value, each.unit, each.n) for each in found] == measured
 
 
 def pauses(from_ms: float, until_ms: float | None, member: int = 0) -> Change:
