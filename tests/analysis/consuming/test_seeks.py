@@ -165,7 +165,7 @@ def lasts_from(send: int, at_ms: float) -> Change:
     [
         pytest.param([PAUSE], {}, [(93, "message 93, 1.3 s after the pause")], id="paused"),
         pytest.param([PAUSE, RESUME], {}, [(93, "message 93, 1.3 s after the pause")], id="the first of them"),
-        pytest.param([PAUSE], {"stall_ms": 100}, [(95, "message 95, 1.5 s after the pause")], id="on a machine that stalls"),
+        pytest.param([PAUSE], {"stall_ms": 150}, [(95, "message 95, 1.5 s after the pause")], id="on a machine that stalls"),
         pytest.param([PAUSE, applied("resume", 9_302)], {}, [], id="resumed as it comes"),
         pytest.param([PAUSE, applied("resume", 9_303)], {}, [(93, "message 93, 1.3 s after the pause")], id="resumed after it"),
         pytest.param([applied("pause", 8_094)], {}, [(93, "message 93, 1.2 s after the pause")], id="before one is stored"),
