@@ -1,6 +1,7 @@
 """A pull after another one, or beside a fault, at each limit; see ``test_pulling`` for whole stories."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -212,6 +213,17 @@ def of_another(group: Group) -> None:
 def test_in_a_group_of_several_releases_the_shortest_delay_counts(again_ms: float, expected: list[str]) -> None:
     """One second of the newer one, and three of the older one."""
     assert names(of_another, refused(1), pull(again_ms, 5)) == expected
+
+
+@pytest.mark.parametrize(("again_ms", "expected"), [(1_520, []), (1_519.9, ["pulling.too-soon"])])
+def test_a_baseline_without_rules_has_the_shortest_delay(again_ms: float, expected: list[str]) -> None:
+    """That of a newer release."""
+    made = Story(without_messages(), without_messages(), held=[])
+    for change in (refused(1), pull(again_ms, 5)):
+        change(made.candidate)
+    trace = replace(made.trace(), subjects=dict.fromkeys(Arm, "acme:1"))
+    facts = (each.fact for each in judge_case(trace, wanted={"pulling"}))
+    assert [fact.signature for fact in facts if isinstance(fact, DifferenceFact)] == expected
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,19 @@ def test_the_work_on_a_brokers_queues_goes_on(story: Story, expected: list[tuple
     assert found(story) == expected
 
 
+@pytest.mark.parametrize(("took_ms", "is_beyond"), [(1_050, False), (1_051, True)])
+def test_half_more_than_the_limit_counts_as_equal(took_ms: int, is_beyond: bool) -> None:
+    """After each of two pauses the baseline goes on in time, for which it has 700 ms."""
+    faults = [fault_row("broker-b", at_ms, 1_500, episode=at_ms) for at_ms in (3_000, 9_000)]
+    story = Story(faults=faults, checks=("resume-time",))
+    for call in story.candidate.calls:
+        for heal_ns in (ns(4_500), ns(10_500)):
+            if call["broker"] == "broker-b" and heal_ns <= call["start_ns"] < heal_ns + took_ms * 1_000_000:
+                call["start_ns"], call["end_ns"] = heal_ns + took_ms * 1_000_000, heal_ns + took_ms * 1_000_000 + 1
+    samples = [sample for each in story.analysis().evidence for sample in each.samples]
+    assert [(each.name, each.points_beyond()) for each in samples] == [("first", is_beyond)]
+
+
 def resumes(story: Story, at_ms: float | None, arm: str = "candidate") -> Story:
     """A group gets nothing of broker-b from its resume on, until an instant; None for never."""
     group: Group = getattr(story, arm)

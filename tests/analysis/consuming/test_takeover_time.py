@@ -143,6 +143,17 @@ def test_another_life_of_the_owner_does_not_count() -> None:
     assert values(case(change)) == [(0, LEAVE_MS - 10_050, 0, OPEN)]
 
 
+@pytest.mark.parametrize(("took_ms", "is_beyond"), [(EQUAL_MS * 1.5, False), (EQUAL_MS * 1.5 + 1, True)])
+def test_half_more_than_the_limit_counts_as_equal(took_ms: float, is_beyond: bool) -> None:
+    """After a member's coming and its going the baseline's queue goes on in time."""
+    events = tuple(MemberEvent(1.0, 1, change) for change in (MemberChange.JOIN, MemberChange.LEAVE))
+    made = case(joins(10_050, 10_050 + took_ms), leaves(16_000), also(16_000 + took_ms, 103), membership=events)
+    for change in (joins(10_050, 12_000), leaves(16_000), also(17_000, 103)):
+        change(made.baseline)
+    samples = [sample for each in made.analysis().evidence for sample in each.samples]
+    assert [(each.name, each.points_beyond()) for each in samples] == [("last-queue", is_beyond)]
+
+
 @pytest.mark.parametrize(
     ("events", "standing", "reason"),
     [
