@@ -72,6 +72,14 @@ def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Rec
     assert status(place).runs == 0
 
 
+def test_a_record_below_its_runs_is_no_run(new_run: NewRun) -> None:
+    """``record add reports`` finds no run in reports/record, which has tables of the same names."""
+    run = new_run()
+    for _ in range(2):
+        added = add(RecordPlace.named(str(run.parent / "record")), folders_of([run.parent]), Here())
+    assert (len(added.known), len(added.damaged)) == (1, 0)
+
+
 def test_a_run_of_a_schema_without_digests_is_added(place: RecordPlace) -> None:
     """A run of a schema without digests is identified by a digest of its files."""
     assert [len(add(place, [OLDER], Here()).new) for _ in range(2)] == [1, 0]

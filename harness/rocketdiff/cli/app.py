@@ -99,9 +99,9 @@ def compare(
 
 @app.command(epilog=epilog("analyze"), rich_help_panel=ON_BROKERS)
 def analyze(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
+    runs: Annotated[list[str], typer.Argument(help="Run directories, or their URLs; several are judged together.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the report; the run directory when it is only one.")
+        Path | None, typer.Option(help="Folder for the report; the run directory when it is only one, and no URL.")
     ] = None,
     master: MasterOption = None,
     inconclusive: InconclusiveOption = "fail",
@@ -117,17 +117,20 @@ def analyze(
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
     from rocketdiff.releases.jdk import find_java
     from rocketdiff.run.selection import require_usable
+    from rocketdiff.traces.remote import local_runs, require_local
 
     policy = policy_of(inconclusive, strict=strict)
     require_usable(out or Path(), master)
+    require_local(runs, out, master)
     detail = detail_of(quiet=quiet, verbose=verbose)
-    known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
-    # After the runs were opened, and before the last import, which takes half a second in which the JVM starts.
-    prepare(master, find_java().home, is_soon=True)
-    from rocketdiff.judging.judge_runs import judge_runs
+    with local_runs(runs) as folders:
+        known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), folders)
+        # After the runs were opened, and before the last import, which takes half a second in which the JVM starts.
+        prepare(master, find_java().home, is_soon=True)
+        from rocketdiff.judging.judge_runs import judge_runs
 
-    with shown_on_terminal(detail) as listeners:
-        judged = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=listeners)
+        with shown_on_terminal(detail) as listeners:
+            judged = judge_runs(folders, out=out, master=master, policy=policy, ledger=known, listeners=listeners)
     leave(judged.judgement.exit_code)
 
 

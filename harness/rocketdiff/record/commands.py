@@ -25,6 +25,7 @@ from rocketdiff.record.storage.store import (
 )
 from rocketdiff.record.storage.tables import Kept
 from rocketdiff.record.work import Here, RecordWork
+from rocketdiff.traces.remote import name_of
 
 PrintLine = Callable[[str], None]
 
@@ -45,9 +46,9 @@ class Added:
     damaged: tuple[FoundRun, ...]
 
 
-def add(place: RecordPlace, folders: Sequence[Path], work: RecordWork) -> Added:
-    """Add runs to a record; create the record if there is none, and skip runs that are already there."""
-    found = work.identify(folders)
+def add(place: RecordPlace, folders: Sequence[Path | str], work: RecordWork) -> Added:
+    """Add runs, named by path or URL, to a record; create the record if there is none, and skip runs that are already there."""
+    found = work.identify(list(map(str, folders)))
     for _ in range(MOST_TRIES):
         try:
             return _add(look_or_make(place), found, work)
@@ -87,7 +88,7 @@ def _digests(snapshot: Snapshot) -> list[tuple[str, str]]:
 def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[FoundRun]) -> list[FoundRun]:
     rows = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist()
     there = {(row["place"], row["seen"]) for row in rows}
-    return [folder for folder in damaged if (Path(folder.path).name, folder.seen) not in there]
+    return [folder for folder in damaged if (name_of(folder.path), folder.seen) not in there]
 
 
 RUNS_CONCLUDED_A_BATCH = 10_000

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.errors import HarnessError, TraceError, UsageError
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.files import regular_bytes
 from rocketdiff.judging.run_info import describe
 from rocketdiff.record.storage.batch import Batch
@@ -23,6 +23,7 @@ from rocketdiff.record.storage.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.reader import has_table, read_table, require_whole
+from rocketdiff.traces.remote import is_url, name_of, run_at, runs_below, shown
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import state
@@ -53,19 +54,32 @@ class FoundRun:
 
 def folders_of(paths: Sequence[Path]) -> list[Path]:
     """Return every run directory among these folders and below them, by name; UsageError if there is none."""
-    found: dict[Path, None] = {}
-    for path in paths:
-        some = list(_below(path.resolve(), _DEEPEST))
+    return [Path(place) for place in places_of(list(map(str, paths)))]
+
+
+def places_of(places: Sequence[str]) -> list[str]:
+    """Return the path or URL of every run at these places and below them, by name, but no record; UsageError if there is none."""
+    found: dict[str, None] = {}
+    for place in places:
+        some = list(_at_url(place) if is_url(place) else map(str, _below(Path(place).resolve(), _DEEPEST)))
         if not some:
             raise UsageError(
-                "a run directory, or a folder of such", seen=str(path), hint="name a folder that holds run.json"
+                "a run directory, or a folder of such",
+                seen=shown(place) if is_url(place) else place,
+                hint="name a folder that holds run.json",
             )
         found |= dict.fromkeys(some)
     return list(found)
 
 
+def _at_url(url: str) -> Iterator[str]:
+    return runs_below(url, _DEEPEST, apart=Kept.BATCHES)
+
+
 def _below(path: Path, depth: int) -> Iterator[Path]:
     try:
+        if (path / Kept.BATCHES).is_dir():
+            return
         if (path / MANIFEST).exists() or any((path / name).is_dir() for name in (JOURNAL, *TableName)):
             yield path
         elif depth and path.is_dir():
@@ -77,20 +91,28 @@ def _below(path: Path, depth: int) -> Iterator[Path]:
         raise UsageError("a folder that can be read", seen=f"{path}: {problem.strerror}") from problem
 
 
-def identify(path: Path) -> FoundRun:
+def identify(place: str) -> FoundRun:
     """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
-        run = RunDirectory.open(path)
-        _require_sealed(run)
-        return FoundRun(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
+        with run_at(place) as run:
+            _require_sealed(run)
+            return FoundRun(place, run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
     except HarnessError as error:
-        return refused(path, error)
+        _require_reachable(place, error)
+        return refused(place, error)
 
 
-def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> FoundRun:
+def _require_reachable(place: str, error: HarnessError) -> None:
+    """Raise an error that says nothing about a run at a URL: its file system did not answer."""
+    if is_url(place) and isinstance(error, EnvironmentMissing):
+        raise error
+
+
+def refused(place: str, error: HarnessError, run: str = _NO_RUN) -> FoundRun:
     """Return a folder with the reason for its quarantine; the reason contains no path of this machine."""
-    expected, seen = (text.replace(str(path), path.name) for text in (error.expected, error.seen))
-    return FoundRun(str(path), run, "", "", expected, seen, error.hint)
+    here = shown(place) if is_url(place) else place
+    expected, seen = (text.replace(here, name_of(place)) for text in (error.expected, error.seen))
+    return FoundRun(place, run, "", "", expected, seen, error.hint)
 
 
 def ingest(
@@ -100,14 +122,14 @@ def ingest(
     writer, damaged = PartWriter(place, batch), []
     for folder in found:
         try:
-            run = RunDirectory.open(Path(folder.path))
-            rows = _verified(run)
+            with run_at(folder.path) as run:
+                rows = _verified(run) | {Kept.RUNS: _run_row(run, folder.digest, writer.part)}
         except HarnessError as error:
-            damaged.append(refused(Path(folder.path), error, folder.run))
+            _require_reachable(folder.path, error)
+            damaged.append(refused(folder.path, error, folder.run))
             continue
         for table, some in rows.items():
-            writer.add(table, folder.month, some, [run.run], is_group=True)
-        writer.add(Kept.RUNS, folder.month, _run_row(run, folder.digest, writer.part), [run.run], is_group=True)
+            writer.add(table, folder.month, some, [folder.run], is_group=True)
     return writer.close(), tuple(damaged)
 
 
@@ -115,7 +137,7 @@ def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> 
     """Write the rows of refused folders."""
     rows = [
         {
-            "place": Path(folder.path).name,
+            "place": name_of(folder.path),
             "run": folder.run,
             "expected": folder.expected,
             "seen": folder.seen,

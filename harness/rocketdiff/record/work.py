@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -29,7 +28,7 @@ RUNS_FOR_SPARK = 20
 class RecordWork(Protocol):
     """The heavy steps of commands."""
 
-    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
+    def identify(self, places: Sequence[str]) -> list[FoundRun]:
         """Return id and digest of each folder."""
 
     def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
@@ -93,8 +92,8 @@ class _Known:
 class Here:
     """All work in this process: for few runs, and as a cross-check of Spark."""
 
-    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
-        return [identify(path) for path in paths]
+    def identify(self, places: Sequence[str]) -> list[FoundRun]:
+        return [identify(place) for place in places]
 
     def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:
         files, damaged = ingest(place, batch, found)

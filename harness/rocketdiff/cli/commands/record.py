@@ -36,21 +36,22 @@ DEFAULT = "reports/record"
 
 @record_app.command("add", epilog=epilog("record add"))
 def record_add(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories, or folders of such.")],
+    runs: Annotated[list[str], typer.Argument(help="Run directories, or folders of such, or their URLs.")],
     record: RecordOption = DEFAULT,
     master: MasterOption = None,
     conf: ConfOption = None,
 ) -> None:
     """Add runs; a known one is skipped, a damaged one goes to quarantine with the reason."""
     from rocketdiff.record.commands import add, refusal
-    from rocketdiff.record.ingest import folders_of
+    from rocketdiff.record.ingest import places_of
     from rocketdiff.record.storage.files import RecordPlace
+    from rocketdiff.traces.remote import name_of
 
-    folders = folders_of(runs)
+    folders = places_of(runs)
     with working(master, len(folders), conf) as work:
         added = add(RecordPlace.named(record), folders, work)
     for damaged in added.damaged:
-        typer.echo(f"quarantine: {Path(damaged.path).name}: expected {damaged.expected}; saw {damaged.seen}")
+        typer.echo(f"quarantine: {name_of(damaged.path)}: expected {damaged.expected}; saw {damaged.seen}")
     counts = (("added", added.new), ("known", added.known), ("refused", added.other), ("quarantined", added.damaged))
     typer.echo("RECORD " + " ".join(f"{word}={len(some)}" for word, some in counts))
     if added.other:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -106,14 +105,14 @@ class OnSpark:
 
     spark: SparkSession
 
-    def identify(self, paths: Sequence[Path]) -> list[FoundRun]:
+    def identify(self, places: Sequence[str]) -> list[FoundRun]:
         def identified(batches: Batches) -> Batches:
             for batch in batches:
-                found = [asdict(identify(Path(str(path)))) for path in batch.column("path").to_pylist()]
+                found = [asdict(identify(str(place))) for place in batch.column("path").to_pylist()]
                 yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
 
-        rows = self.spark.createDataFrame([(str(path),) for path in paths], "path string")
-        spread = rows.repartition(self._tasks(len(paths)))
+        rows = self.spark.createDataFrame([(place,) for place in places], "path string")
+        spread = rows.repartition(self._tasks(len(places)))
         return [FoundRun(**row) for row in _collected(spread.mapInArrow(identified, frames.spark_schema(_FOUND)))]
 
     def ingest(self, place: RecordPlace, batch: str, found: Sequence[FoundRun]) -> tuple[list[NewFile], list[FoundRun]]:

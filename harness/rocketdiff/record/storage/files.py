@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +17,7 @@ from rocketdiff.core.text.quoted import words_of
 from rocketdiff.record.storage.batch import RESTORE, StatedFile
 from rocketdiff.record.storage.digests import Hashed, flaw, require_as_committed
 from rocketdiff.record.storage.tables import COLUMNS, PARTITION, Kept, NewFile, partition_of, whole_schema
+from rocketdiff.traces.remote import file_system_of, is_url
 
 ROWS_A_GROUP = 131_072
 """Rows of small tables buffered before a write: some MB, which Spark reads at once."""
@@ -33,28 +33,14 @@ class RecordPlace:
     def named(cls, text: str) -> "RecordPlace":
         if not text or "\0" in text:
             raise UsageError("a folder or URL of a record", seen=repr(text), hint="--record FOLDER")
-        return cls(text.rstrip("/") if _is_url(text) else str(Path(text).absolute()))
+        return cls(text.rstrip("/") if is_url(text) else str(Path(text).absolute()))
 
     def folder(self, table: Kept) -> str:
         return f"{self.url}/{table}"
 
     def file_system(self) -> tuple[pafs.FileSystem, str]:
         """Return the file system, and the path of this place in it."""
-        if not _is_url(self.url):
-            return pafs.LocalFileSystem(), self.url
-        try:
-            system, path = pafs.FileSystem.from_uri(self.url)
-        except (OSError, ValueError, pa.ArrowException) as problem:
-            raise UsageError(
-                "a file system that Arrow can reach",
-                seen=f"{self.url}: {problem}",
-                hint="file://, s3://, gs:// or hdfs://",
-            ) from problem
-        return system, path
-
-
-def _is_url(text: str) -> bool:
-    return len(urlsplit(text).scheme) > 1
+        return file_system_of(self.url) if is_url(self.url) else (pafs.LocalFileSystem(), self.url)
 
 
 def below_table(month: str, batch: str, part: str) -> str:
