@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from rocketdiff.record.commands import add, check, compact, judge, status
+from rocketdiff.record.commands import add, check, compact, compact_many, judge, status
 from rocketdiff.record.storage import store
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
@@ -30,6 +30,23 @@ def test_rows_are_the_same_in_fewer_files(place: RecordPlace, new_run: NewRun) -
     assert status(place).files < files / 2
     assert [batch.kind for batch in look(place).visible] == ["compact-add", "compact-judge", "compact-conclude"]
     assert check(place, Here()) == []
+
+
+def test_a_record_of_many_batches_is_compacted_by_the_command_that_adds_to_it(
+    place: RecordPlace, new_run: NewRun
+) -> None:
+    """Above the limit one command merges them, and the next has nothing to do; a damaged record is left as it is."""
+    printed: list[str] = []
+    merged = []
+    for number in range(4):
+        add(place, [new_run(f"run-{number}")], Here())
+        merged.append(compact_many(place, Here(), print_line=printed.append, most=2))
+    assert (merged, printed) == ([0, 0, 3, 0], ["gathered 3 batches into one"])
+    add(place, [new_run("run-4")], Here())
+    (newest, *_) = sorted(map(Path, look(place).paths(Kept.SENDS)), key=lambda path: -path.stat().st_mtime)
+    newest.unlink()
+    assert compact_many(place, Here(), print_line=printed.append, most=2) == 0
+    assert "not compacted: expected a record that rocketdiff record check finds whole" in printed[-1]
 
 
 def test_a_compacted_record_is_judged_and_added_to_as_before(place: RecordPlace, new_run: NewRun) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rocketdiff.campaign.measure import CampaignState, PrintLine
 from rocketdiff.core.spark_master import WITHOUT_SPARK
-from rocketdiff.record.commands import add, refusal
+from rocketdiff.record.commands import add, compact_many, refusal
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import work_on
 
@@ -27,6 +27,7 @@ class Recording:
             return
         with work_on(WITHOUT_SPARK) as work:
             added = add(self._place, folders, work)
+            compact_many(self._place, work, print_line=self._print_line)
         self._done.update(folders)
         for damaged in added.damaged:
             self._print_line(

@@ -12,7 +12,7 @@ from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import FoundRun, quarantined
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.storage.batch import new_batch
-from rocketdiff.record.storage.compact import left_behind, plans, rewrite, tidy
+from rocketdiff.record.storage.compact import left_behind, most_alike, plans, rewrite, tidy
 from rocketdiff.record.storage.files import RecordPlace, texts
 from rocketdiff.record.storage.missing import unlisted
 from rocketdiff.record.storage.store import (
@@ -31,6 +31,12 @@ PrintLine = Callable[[str], None]
 
 MOST_TRIES = 20
 """Limit of attempts to commit; in each failed one another command has made progress."""
+
+MOST_ALIKE = 100
+"""Batches of one kind; each has a file in every table, and every question opens them all."""
+
+KEEP_HOURS = 168
+"""How long files that were replaced are kept, for commands that began before."""
 
 RUNS_A_BATCH = 1_000
 """Runs judged per commit: a killed command repeats at most some minutes of two cores."""
@@ -184,6 +190,21 @@ def compact(place: RecordPlace, work: RecordWork, *, keep_hours: int, print_line
     if removed := tidy(snapshot, keep_hours):
         print_line(f"removed {removed} files that have not been needed for {keep_hours} hours")
     return gathered
+
+
+def compact_many(place: RecordPlace, work: RecordWork, *, print_line: PrintLine, most: int = MOST_ALIKE) -> int:
+    """
+    Compact a record in which one kind of command has more than ``most`` batches; return the number of merged ones.
+
+    A record that is not whole is left as it is, and the reason printed.
+    """
+    if most_alike(look(place)) <= most:
+        return 0
+    try:
+        return compact(place, work, keep_hours=KEEP_HOURS, print_line=print_line)
+    except TraceError as error:
+        print_line(f"not compacted: {error}")
+        return 0
 
 
 def _require_whole(wrong: Sequence[str]) -> None:

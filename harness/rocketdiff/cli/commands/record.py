@@ -42,14 +42,16 @@ def record_add(
     conf: ConfOption = None,
 ) -> None:
     """Add runs; a known one is skipped, a damaged one goes to quarantine with the reason."""
-    from rocketdiff.record.commands import add, refusal
+    from rocketdiff.record.commands import add, compact_many, refusal
     from rocketdiff.record.ingest import places_of
     from rocketdiff.record.storage.files import RecordPlace
     from rocketdiff.traces.remote import name_of
 
     folders = places_of(runs)
+    place = RecordPlace.named(record)
     with working(master, len(folders), conf) as work:
-        added = add(RecordPlace.named(record), folders, work)
+        added = add(place, folders, work)
+        compact_many(place, work, print_line=typer.echo)
     for damaged in added.damaged:
         typer.echo(f"quarantine: {name_of(damaged.path)}: expected {damaged.expected}; saw {damaged.seen}")
     counts = (("added", added.new), ("known", added.known), ("refused", added.other), ("quarantined", added.damaged))
@@ -62,12 +64,13 @@ def record_add(
 @record_app.command("judge", epilog=epilog("record judge"))
 def record_judge(record: RecordOption = DEFAULT, master: MasterOption = None, conf: ConfOption = None) -> None:
     """Judge, check by check, what the current rules have not judged yet, and conclude the runs without a verdict."""
-    from rocketdiff.record.commands import judge, runs_to_judge
+    from rocketdiff.record.commands import compact_many, judge, runs_to_judge
     from rocketdiff.record.storage.files import RecordPlace
 
     place = RecordPlace.named(record)
     with working(master, runs_to_judge(place), conf) as work:
         judged, concluded = judge(place, work, print_line=typer.echo)
+        compact_many(place, work, print_line=typer.echo)
     typer.echo(machine_line("RECORD", judged=judged, concluded=concluded))
 
 

@@ -7,7 +7,7 @@ command with an older snapshot may still read them.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -64,11 +64,20 @@ def plans(snapshot: Snapshot) -> list[CompactionPlan]:
 
     Judgements are merged only if rules and checks are equal.
     """
+    return [_plan(snapshot, some) for some in _alike(snapshot) if len(some) > 1 or some[0].files is None]
+
+
+def most_alike(snapshot: Snapshot) -> int:
+    """Return how many batches the largest plan would replace."""
+    return max(map(len, _alike(snapshot)), default=0)
+
+
+def _alike(snapshot: Snapshot) -> Collection[list[Batch]]:
     alike: defaultdict[object, list[Batch]] = defaultdict(list)
     for batch in snapshot.visible:
         kind = batch.kind.removeprefix("compact-")
         alike[kind, batch.scope, tuple(sorted(batch.rules.items())), batch.checks].append(batch)
-    return [_plan(snapshot, some) for some in alike.values() if len(some) > 1 or some[0].files is None]
+    return alike.values()
 
 
 def rewrite(place: RecordPlace, batch: str, job: bytes) -> tuple[NewFile, ...]:
