@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.consuming.story import GroupStory, Tenure, story_of
+from rocketdiff.analysis.consuming.story import GroupStory, QueueOf, Tenure, story_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from tests.analysis.consuming.group_story import BROKERS, LEAVE_MS, Group, Story, fault_row, ns
@@ -232,7 +232,7 @@ def test_deliveries_after_a_heal() -> None:
 @pytest.mark.parametrize(
     ("is_orderly", "most", "times", "result", "holds_up"),
     [
-        (True, None, 0, "later", True),
+        (True, None, 99, "later", True),
         (True, -1, 99, "later", True),
         (True, 2, 1, "later", True),
         (True, 2, 2, "later", False),
@@ -252,6 +252,13 @@ def test_a_failed_message_holds_its_queue_up(
 
     group = group_of(change, story)
     assert group.holds_up(group.by_send[1][0]) is holds_up
+
+
+def test_offsets_of_a_group_with_tags_count_its_own_messages() -> None:
+    """What a broker answers, and its queue's end: every third message of broker-b's queue is the group's."""
+    group = story_of(Story(tags=("paid",)).trace()).groups[Arm.CANDIDATE]
+    first, *_ = group.commits_by_queue[QueueOf(TopicKind.FED, BROKERS[1], 0)]
+    assert (first.value, first.end) == (8, 33)
 
 
 def test_the_longest_stall_of_the_machine() -> None:

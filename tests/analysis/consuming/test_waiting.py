@@ -221,6 +221,7 @@ NOT_LEFT = {"leave_start_ns": None, "leave_end_ns": None}
         pytest.param(pauses(None), {}, id="a pause that does not end"),
         pytest.param(pauses(None, member=1), {}, id="a pause of another member that does not end"),
         pytest.param(dies(ended="died", **NOT_LEFT), {}, id="a member that ended at an unknown instant"),
+        pytest.param(dies(ended="killed", **NOT_LEFT), {}, id="a member that was killed at an unknown instant"),
         pytest.param(gives_it_up(9_000, ended="died", **NOT_LEFT), {}, id="another that ended at an unknown instant"),
         pytest.param(never_takes_it, {}, id="no member has had the queue"),
         pytest.param(fails_last(50, None), {"is_orderly": True}, id="a call that does not end"),

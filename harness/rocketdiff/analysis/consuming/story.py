@@ -102,9 +102,6 @@ class Delivery:
     def has_failed(self) -> bool:
         return self.result in FAILED or self.is_behind
 
-    def is_finished_by(self, at_ns: int) -> bool:
-        return self.end_ns is not None and self.end_ns <= at_ns
-
 
 @dataclass(frozen=True, slots=True)
 class Tenure:
@@ -725,7 +722,7 @@ class _Seen:
         asked: list[tuple[int, OffsetEvent, int] | None] = [self._queries[first - 1] if first else None]
         for each in self._queries[first:last]:
             last_query = asked[-1]
-            if self._has_forgotten(begins[-1] if last_query is None else last_query[0], each[0]):
+            if self._has_forgotten(from_ns if last_query is None else last_query[0], each[0]):
                 begins.append(each[0])
                 asked.append(each)
             else:
