@@ -198,6 +198,11 @@ def test_a_round_is_open(change: Change) -> None:
     assert list(owners.late()) == []
 
 
+def leaves_early(group: Group) -> None:
+    group.members[0] |= {"leave_start_ns": ns(10_000), "leave_end_ns": ns(10_000)}
+    group.listed.clear()
+
+
 def has_a_strategy_of_its_own(group: Group) -> None:
     for row in group.allocations:
         row["strategy"] = "OWN"
@@ -210,6 +215,11 @@ def test_a_member_without_a_share_is_idle() -> None:
         for member, spans in owners_of(nothing, 3).idle().items()
     }
     assert found == {2: [(SETTLED_MS, LEAVE_MS)]}
+    found = {
+        member: [(ms(since), ms(until)) for since, until in spans]
+        for member, spans in owners_of(leaves_early, 4).idle().items()
+    }
+    assert found == {2: [(100, 10_000)], 3: [(100, 10_000), (13_000, LEAVE_MS)]}
     assert owners_of(nothing).idle() == {}
 
     def is_not_known(group: Group) -> None:

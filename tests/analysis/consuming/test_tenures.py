@@ -261,6 +261,23 @@ def test_offsets_of_a_group_with_tags_count_its_own_messages() -> None:
     assert (first.value, first.end) == (8, 33)
 
 
+def test_each_member_of_a_broadcasting_group_reads_alone() -> None:
+    """With its own deliveries, tenures and commits."""
+
+    def change(group: Group) -> None:
+        rows(OWNED, ("commit", 2_000, 5))(group)
+        group.members.append(group.members[0] | {"member": 1, "client_id": "m1"})
+        group.deliver(1, 7_100, member=1)
+        group.own(7_000, "b", member=1)
+        group.offset("commit", 8_000, BROKERS[1], 1, member=1)
+
+    readers = replace(group_of(change), is_broadcasting=True).readers
+    for member, reader in enumerate(readers):
+        for own in (reader.lives, reader.deliveries, reader.tenures, reader.commits):
+            assert {each.member for each in own} == {member}
+    assert [reader.is_broadcasting for reader in readers] == [False, False]
+
+
 def test_the_longest_stall_of_the_machine() -> None:
     """As it was measured; 0 if it was not."""
     trace = Story(stall_ms=7).trace()
