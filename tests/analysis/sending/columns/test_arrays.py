@@ -1,16 +1,19 @@
 """Arrays of a case, on literal rows: simple views, copies at home, faults, wall times and counts."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns, place_of
 from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
-from rocketdiff.analysis.sending.columns.case_columns import _after_trouble, _views_of
+from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, _after_trouble, _views_of
 from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
+from rocketdiff.analysis.sending.columns.observed import _CalmBefore, _RunningBound
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
@@ -175,6 +178,19 @@ def test_choices_in_the_order_of_the_threads_that_made_them() -> None:
         gone = three()
         del gone[table][1]
         assert choices(gone) is None
+
+
+def test_the_lead_of_a_clock_before_each_place_of_a_stretch() -> None:
+    """Sends 1 and 3 bound it by 5 and 2 ms; before the first of them nothing is known."""
+    before = _CalmBefore(cast(CaseColumns, SimpleNamespace(rotates=True)), cast(CaseContext, None))
+    vars(before)["_bounds"] = (_RunningBound("broker-a", np.array([1, 3]), np.array([5.0, 2.0])),)
+    found = []
+    for stretch in ([0, 2, 5], [1, 4]):
+        before.begin(np.array(stretch))
+        for place in stretch:
+            before.go_to(place)
+            found.append(list(before.clock_leads()))
+    assert found == [[], [("broker-a", 5.0)], [("broker-a", 2.0)], [], [("broker-a", 2.0)]]
 
 
 def test_places_of_queues_and_views_of_sends() -> None:

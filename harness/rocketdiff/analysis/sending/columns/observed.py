@@ -126,7 +126,6 @@ class _CalmBefore:
         self._case = case
         self._context = context
         self.has_lanes = not case.rotates
-        self._place = self._number = -1
         self._leads: list[tuple[str, list[float | None]]] = []
 
     def begin(self, places: Ints) -> None:
