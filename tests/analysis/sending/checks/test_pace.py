@@ -180,6 +180,13 @@ def test_a_faster_candidate_conforms() -> None:
     ]
 
 
+def test_a_client_without_a_send_is_not_compared() -> None:
+    """Nor is the other."""
+    nothing: dict[str, list[Any]] = {"sends": [], "attempts": []}
+    for arms in ((closed_loop(usual), nothing), (nothing, closed_loop(usual))):
+        assert signatures(facts_of(*arms)) == []
+
+
 def test_two_clients_behind_their_plan_conform() -> None:
     """On a machine that is too slow for the plan both get further behind, one by twice as much."""
     facts = facts_of(closed_loop(lambda _: 20 * MS), closed_loop(lambda _: 30 * MS))

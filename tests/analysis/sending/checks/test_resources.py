@@ -339,6 +339,10 @@ GROUPS: dict[str, tuple[CaseFacts, list[str]]] = {
         of_group((CALM_CLIENT, samples(from_fault_on(30, 25)))),
         [],
     ),
+    "a leak of a member whose pool is full, beside one whose pool a fault fills": (
+        of_group((samples(lambda seconds: 30 if seconds < 0.2 else 50 if seconds < 3 else 60), FILLED_BY_A_FAULT)),
+        [f"{THREADS} 10"],
+    ),
     "one thread more than both": (of_group((CALM_CLIENT, samples(from_fault_on(30, 26)))), [f"{THREADS} 26"]),
     "a pool of two threads cannot need so many": (
         of_group((CALM_CLIENT, FILLED_BY_A_FAULT), settings={"consume_thread_max": 2}),

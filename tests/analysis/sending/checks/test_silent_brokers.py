@@ -14,7 +14,7 @@ from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.traces.manifest import LONGEST_STALL
+from rocketdiff.traces.manifest import LONGEST_STALL, CaseEntry
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S
 from tests.analysis.judged_to_the_end import Ended
@@ -143,12 +143,14 @@ def timeouts(
     return {"sends": sends, "attempts": attempts}
 
 
-def observed(baseline: Any, candidate: Any, *outages: dict[str, Any]) -> tuple[list[Any], dict[str, tuple[int, int]]]:
+def observed(
+    baseline: Any, candidate: Any, *outages: dict[str, Any], entry: CaseEntry = TIMED
+) -> tuple[list[Any], dict[str, tuple[int, int]]]:
     """Differences, and blocked and retried attempts of each arm."""
     arms = {"baseline": baseline, "candidate": candidate}
     tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
     case = trace(
-        TIMED, **tables, routes=[{}], faults=[OUTAGE | {"inject_ns": S, "healed_ns": 61 * S} | one for one in outages]
+        entry, **tables, routes=[{}], faults=[OUTAGE | {"inject_ns": S, "healed_ns": 61 * S} | one for one in outages]
     )
     collector = SendFacts("r1", 1, 0)
     SilentBrokers(CaseContext(case, rulebook_for(case), collector)).finish()
@@ -251,3 +253,9 @@ def test_timeouts_are_as_late_as_the_slowest_sends_in_calm(calm_ms: int, is_late
     """Beside sends of 100 ms in calm timeouts may be 300 ms late, three times as much."""
     found, _ = observed(timeouts(ON_TIME, calm_ms=calm_ms), timeouts((300.0,) * 9, calm_ms=calm_ms), {})
     assert [each.signature for each in found] == [LATE] * is_late
+
+
+def test_attempts_that_use_up_the_time_of_their_call_are_not_tried_again() -> None:
+    """With a timeout of 200 ms and no limit for one attempt."""
+    entry = replace(SMALL, settings=ClientSettings(send_msg_timeout_ms=ALLOWED_MS))
+    assert observed(timeouts(ON_TIME), timeouts(ON_TIME), {}, entry=entry)[1]["candidate"] == (0, 0)

@@ -15,10 +15,11 @@ from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
 from rocketdiff.analysis.sending.columns.observed import _CalmBefore, _RunningBound
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
+from rocketdiff.analysis.sending.columns.turns import turns_of
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
-from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.sends import POOL
 from rocketdiff.traces.schema import TableName
@@ -178,6 +179,29 @@ def test_choices_in_the_order_of_the_threads_that_made_them() -> None:
         gone = three()
         del gone[table][1]
         assert choices(gone) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument", "keeps"),
+    [
+        (SendKind.SELECTOR, 2, [False, True, True]),
+        (SendKind.SELECTOR, 6, [False, True, True]),
+        (SendKind.SELECTOR, 0, [False] * 3),
+        (SendKind.QUEUE, 0, [False, True, True]),
+        (SendKind.QUEUE, 2, [False] * 3),
+    ],
+)
+def test_a_given_queue_is_of_the_sorted_list_and_a_selector_s_of_the_list_itself(
+    kind: SendKind, argument: int, keeps: list[bool]
+) -> None:
+    """Three sends to queue 0 of broker-a, third in the list; the first follows none."""
+    rows, brokers = three(), WordDictionary()
+    for send in rows["sends"]:
+        send |= {"kind": str(kind), "argument": argument}
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    queues = tuple((broker, queue) for broker in ("broker-b", "broker-a") for queue in (0, 1))
+    assert turns_of(columns, {1: queues}, kind, brokers, SMALL.settings).keeps.tolist() == keeps
 
 
 def test_the_lead_of_a_clock_before_each_place_of_a_stretch() -> None:

@@ -155,7 +155,7 @@ def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
     All fall into this arm with probability C(opportunities, met) / C(opportunities + others, met).
     """
     here, there = (math.comb(mine, met) / math.comb(opportunities + others, met) for mine in (opportunities, others))
-    return min(1.0, here + (there if there <= here else 0.0))
+    return here + (there if there <= here else 0.0)
 
 
 def _met_by_one_only(facts: CaseFacts, check: str) -> str:
