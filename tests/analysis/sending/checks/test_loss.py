@@ -16,7 +16,7 @@ from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, fault, made, signatures, tried
+from tests.analysis.builders import ENTRY, MS, S, context_of, ended, facts_of, fault, made, signatures, tried
 from tests.analysis.sending.checks.builders import (
     ASYNC,
     BASELINE,
@@ -203,6 +203,9 @@ def test_strays_are_counted_with_the_first_ones_place() -> None:
     assert one.example.observed == "a message with another id, or none, at broker-a queue 1 offset 2"
     (first,) = facts_of([], Strays, entry=NO_CLOCK).divergences.values()
     assert first[0].count == 2
+    context = context_of(replace(ENTRY, clock=ClockAnchor(S, 70_000)))
+    note_strays(CANDIDATE, [Stray("broker-a", 1, 2, 70_005)], context)
+    assert [each.at_ns for each in context.collector.differences()] == [S + 5 * MS]
 
 
 ONEWAY_REASON = "one-way messages to a broker at fault have no guarantee, and none was sent well before a fault"
