@@ -1,6 +1,7 @@
 """Runs in an object store are found, judged and added as runs in folders are."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from rocketdiff.record.commands import add, status
 from rocketdiff.record.ingest import folders_of, places_of
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.work import Here, RecordWork
+from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.remote import local_runs, require_local, run_at, shown
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.record.conftest import NewRun, spoil
 from tests.record.rows import all_rows
 
@@ -70,6 +73,9 @@ def test_runs_at_a_url_are_added_as_those_in_folders(
         f"s3://{bucket}/nightly/2026/{name}" for name in ("cut", "good", "half")
     ]
     for known in (0, 1):
+        if known:  # what is there already is known by its manifest
+            (good / "sends" / "01-baseline.parquet").write_bytes(b"PAR1")
+            upload(good, store(f"{bucket}/nightly/2026/good"))
         added = add(from_store, places, work)
         assert (len(added.new), len(added.known), len(added.damaged)) == (1 - known, known, len(expected.damaged))
     assert all_rows(from_store) == all_rows(from_folders)
@@ -88,6 +94,15 @@ def test_a_run_at_a_url_is_judged_from_a_copy(store: Store, new_run: NewRun) -> 
         assert analyze([copy], master=WITHOUT_SPARK) == analyze([run], master=WITHOUT_SPARK)
         assert not (copy / "logs").exists()
     assert not copy.exists()
+
+
+def test_a_run_that_has_not_ended_is_refused(store: Store, new_run: NewRun) -> None:
+    """What was not copied cannot be sealed, so the run is neither judged nor added."""
+    run = RunDirectory.open(new_run())
+    run.change(1, lambda entry: replace(entry, status=CaseStatus.PLANNED))
+    upload(run.path, store("going-on/run-1"))
+    with pytest.raises(TraceError, match="a case that is still going on, or broke off"):
+        open_run(store("going-on/run-1"))
 
 
 def open_run(url: str) -> None:

@@ -94,12 +94,19 @@ def _below(path: Path, depth: int) -> Iterator[Path]:
 def identify(place: str) -> FoundRun:
     """Return id and content digest of a run, from ``run.json``, which holds the digests of all tables."""
     try:
-        with run_at(place) as run:
+        with run_at(place, with_tables=False) as run:
             _require_sealed(run)
-            return FoundRun(place, run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
+            if run.manifest.has_digests:
+                return _found(place, run)
+        with run_at(place) as run:
+            return _found(place, run)
     except HarnessError as error:
         _require_reachable(place, error)
         return refused(place, error)
+
+
+def _found(place: str, run: RunDirectory) -> FoundRun:
+    return FoundRun(place, run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
 
 
 def _require_reachable(place: str, error: HarnessError) -> None:

@@ -7,7 +7,7 @@ from the environment, as Arrow takes them, or stand in the URL; no message shows
 
 import posixpath
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.spark_master import WITHOUT_SPARK, is_on_loopback
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
+from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.recorder import writing
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -78,11 +79,12 @@ def runs_below(url: str, depth: int, *, apart: str) -> Iterator[str]:
 
 
 @contextmanager
-def run_at(place: str) -> Iterator[RunDirectory]:
+def run_at(place: str, *, with_tables: bool = True) -> Iterator[RunDirectory]:
     """
-    Open the run at a path or URL.
+    Open the run at a path or URL; with_tables: False if only ``run.json`` is read.
 
-    Raises the errors of ``RunDirectory.open``; EnvironmentMissing if a file of the run cannot be copied.
+    Raises the errors of ``RunDirectory.open``; of a run at a URL also EnvironmentMissing if a file cannot be copied, and TraceError if a
+    case has not ended.
     """
     if not is_url(place):
         yield RunDirectory.open(Path(place))
@@ -90,8 +92,10 @@ def run_at(place: str) -> Iterator[RunDirectory]:
     with tempfile.TemporaryDirectory(prefix="rocketdiff-") as folder:
         copy = Path(folder) / (name_of(place) or "run")
         try:
-            _copy(place, copy)
-            yield RunDirectory.open(copy)
+            _copy(place, copy, with_tables=with_tables)
+            run = RunDirectory.open(copy)
+            _require_ended(run)
+            yield run
         except HarnessError as error:
             words = (error.expected, error.seen, error.hint)
             expected, seen, hint = (text.replace(str(copy), shown(place)) for text in words)
@@ -121,12 +125,22 @@ def require_local(places: Sequence[str], out: Path | None, master: str | None) -
         )
 
 
-def _copy(url: str, folder: Path) -> None:
+def _require_ended(run: RunDirectory) -> None:
+    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
+        raise TraceError(
+            f"a run that has ended, with all its cases sealed ({run.run})",
+            seen="a case that is still going on, or broke off",
+            hint="wait for its end; of a run that broke off, copy the folder: rocketdiff analyze seals what is there",
+        )
+
+
+def _copy(url: str, folder: Path, *, with_tables: bool) -> None:
     system, root = file_system_of(url)
     with _reading(url):
         infos = system.get_file_info(pafs.FileSelector(root, recursive=True, allow_not_found=True))
     files = {PurePosixPath(info.path).relative_to(root): info.path for info in infos if info.type is pafs.FileType.File}
-    wanted = {relative: path for relative, path in files.items() if _is_read(relative)}
+    folders = _FOLDERS if with_tables else {JOURNAL}
+    wanted = {relative: path for relative, path in files.items() if _is_read(relative, folders)}
 
     def fetch(relative: PurePosixPath) -> None:
         with _reading(url), system.open_input_stream(wanted[relative]) as source:
@@ -140,12 +154,12 @@ def _copy(url: str, folder: Path) -> None:
         list(pool.map(fetch, wanted))
 
 
-def _is_read(file: PurePosixPath) -> bool:
+def _is_read(file: PurePosixPath, folders: Collection[str]) -> bool:
     match file.parts:
         case (name,):
             return name == MANIFEST
         case (folder, name):
-            return folder in _FOLDERS and name != ".." and (folder != JOURNAL or name.endswith(_PLAN_ENDS))
+            return folder in folders and name != ".." and (folder != JOURNAL or name.endswith(_PLAN_ENDS))
     return False
 
 
