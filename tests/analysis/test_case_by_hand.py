@@ -273,6 +273,14 @@ def test_sends_are_replayed_for_checks_by_the_rules(
     assert read == {("baseline", 4), ("candidate", 4)}
 
 
+def test_queues_that_were_not_read_back_are_counted() -> None:
+    """Once for each arm."""
+    tallies = tallies_of(trace(sends=[{"send": 0}], attempts=[{"send": 0}], routes=[{}]))
+    assert {key: n for key, (n, _) in tallies.items() if key[0] == "unread"} == {
+        ("unread", arm, "", "queues"): 1 for arm in ("baseline", "candidate")
+    }
+
+
 def test_checks_of_what_the_run_states_have_no_facts() -> None:
     """Nothing is read for them."""
     assert list(judge_case(whole_trace(), wanted=["validity", "protocol"])) == []
