@@ -273,6 +273,14 @@ def test_sends_are_replayed_for_checks_by_the_rules(
     assert read == {("baseline", 4), ("candidate", 4)}
 
 
+def test_an_attempt_without_an_answer_or_an_error_is_of_a_one_way_call() -> None:
+    """A timeout is none."""
+    unanswered = {"outcome": "unknown", "status": None}
+    attempts = [{"send": 0} | unanswered, {"send": 1, "error": SLOW, "reason": "timeout"} | unanswered, {"send": 2}]
+    case = trace(sends=[{"send": number} for number in range(3)], attempts=attempts)
+    assert [one.attempts[0].oneway for one in sends_of(case, BASELINE)] == [True, False, False]
+
+
 def test_queues_that_were_not_read_back_are_counted() -> None:
     """Once for each arm."""
     tallies = tallies_of(trace(sends=[{"send": 0}], attempts=[{"send": 0}], routes=[{}]))
