@@ -150,6 +150,8 @@ def test_an_unfinished_message_is_shown() -> None:
         pytest.param(given_up(("update", 9_000, 44), ("update", 9_050, 45), ("commit", 10_100, 44)), {}, ["44"], id="less"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 10_100, 45)), {}, [], id="all"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 9_100, 45)), {}, [], id="before it gives it up"),
+        pytest.param(given_up(("update", 9_050, 45), ("commit", 11_550, 45)), {}, [], id="as late as it may"),
+        pytest.param(given_up(("update", 9_050, 45), ("commit", 11_550.001, 45)), {}, ["nothing"], id="later"),
         pytest.param(
             both(given_up(("update", 9_050, 45)), event("commit", 10_100, 45, B, member=1)), {}, ["nothing"], id="another member commits"
         ),

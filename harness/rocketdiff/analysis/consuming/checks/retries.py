@@ -74,8 +74,9 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             own = copies.get(send, ())
             if any(copy.place != RETRY and known.may_be_unseen(copy) for copy in own):
                 continue
-            different = None
-            if group.returned is not None and (different := _different(deliveries, failed, failures, own, known.most)):
+            compared = (deliveries, failed, failures, own, known.most)
+            different = None if group.returned is None else _different(*compared)
+            if different is not None:
                 sent = [replace(failure, is_certain=False) for failure in failures]
                 is_counted = len(_made(own, failures)) == len(failures)
                 if is_counted and not _different(deliveries, failed, sent, own, known.most):

@@ -88,7 +88,7 @@ def _origins(story: CaseStory) -> Mapping[int | None, str]:
                 seen = json.loads(copy.properties).get(ORIGIN)
                 if seen is not None:
                     votes.setdefault(copy.send, Counter())[seen] += 1
-    return {send: counted.most_common(1)[0][0] for send, counted in votes.items()}
+    return {send: max(counted, key=counted.__getitem__) for send, counted in votes.items()}
 
 
 def _observe_shown(facts: GroupFacts, group: GroupStory, rows: Mapping[tuple[QueueOf, int], ReturnedCopy]) -> None:
