@@ -107,12 +107,24 @@ def test_a_member_commits_its_own_queues(change: Change, story: dict[str, Any], 
     assert signatures(change, **story) == expected
 
 
+def taken_again(group: Group) -> None:
+    """The member gives broker-b's queue up, takes it again at once, and goes on one offset before."""
+    group.own(10_050, "a", "A", "B")
+    group.offset("query", 10_199, B, 49)
+    group.own(10_200, "a", "b", "A", "B")
+    group.deliver(99, 10_300)
+    group.deliver(101, 10_301)
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
         pytest.param(event("commit", 4_000, 20), [], id="what is finished"),
         pytest.param(event("commit", 4_000, 21), [UNFINISHED], id="what is not"),
         pytest.param(event("commit", 4_003, 21), [], id="as it is finished"),
+        pytest.param(event("commit", -2_540, 5), [UNFINISHED], id="before a look has seen the queue"),
+        pytest.param(both(taken_again, event("commit", 10_100, 50, B)), [], id="what it remembers of its work before"),
+        pytest.param(both(taken_again, event("commit", 10_100, 51, B)), [UNFINISHED], id="more than that"),
         pytest.param(event("update", 4_000, 20), [], id="it remembers what is finished"),
         pytest.param(event("update", 4_000, 21), [UNFINISHED], id="it remembers what is not"),
         pytest.param(answer(5_000, 25), [], id="a broker knows what is finished"),
@@ -150,6 +162,8 @@ def test_an_unfinished_message_is_shown() -> None:
         pytest.param(given_up(("update", 9_000, 44), ("update", 9_050, 45), ("commit", 10_100, 44)), {}, ["44"], id="less"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 10_100, 45)), {}, [], id="all"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 9_100, 45)), {}, [], id="before it gives it up"),
+        pytest.param(given_up(("update", 9_050, 45), ("commit", -1_501, 45)), {}, [], id="as it asked for its offset"),
+        pytest.param(given_up(("update", 9_050, 45), ("commit", -1_501.001, 45)), {}, ["nothing"], id="before it had the queue"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 11_550, 45)), {}, [], id="as late as it may"),
         pytest.param(given_up(("update", 9_050, 45), ("commit", 11_550.001, 45)), {}, ["nothing"], id="later"),
         pytest.param(

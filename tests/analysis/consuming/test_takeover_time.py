@@ -133,6 +133,14 @@ def test_queues_that_change_their_owner(story: Story, expected: list[tuple[int, 
     assert values(story) == expected
 
 
+def test_owners_by_a_strategy_of_the_application_are_not_known() -> None:
+    """The rules do not have it."""
+    made = case(joins(10_050, 12_000))
+    for row in made.baseline.allocations:
+        row["strategy"] = "of-acme"
+    assert values(made) == []
+
+
 def test_another_life_of_the_owner_does_not_count() -> None:
     """The owner is one incarnation of a member."""
 
