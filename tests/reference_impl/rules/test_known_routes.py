@@ -71,6 +71,13 @@ def test_masters_are_in_the_order_of_the_table() -> None:
     assert made.is_known("c:2") and not made.is_known("d:1")
 
 
+def test_twelve_brokers_are_in_the_order_of_a_table_that_has_grown() -> None:
+    """A concurrent table grows at three quarters."""
+    made = known()
+    made.addresses |= {f"b{number}": {0: str(number), 1: "slave"} for number in range(12)}
+    assert made.members()[::2] == list(made.masters()) == [*("10", "11"), *map(str, range(10))]
+
+
 def test_a_master_is_looked_up_when_its_turn_comes() -> None:
     """A broker that is removed during a round of heartbeats gets none."""
     made = known(T=route(a=1, b=1))

@@ -23,6 +23,15 @@ def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, lef
 
 
 @pytest.mark.parametrize(
+    ("release", "spent", "left"),
+    [("4.2.0", 3_001, 3_000), ("4.3.0", 200, 2_800), ("5.5.0", 3_000, 0), ("5.5.0", 3_001, None)],
+)
+def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: int | None) -> None:
+    """From 4.3.0 the connect counts; exactly no time left is time enough to write."""
+    assert dialect_of(release).client.remoting.async_time_left_ms(3_000, spent) == left
+
+
+@pytest.mark.parametrize(
     ("error", "leaves_open"),
     [
         (None, (False, False, False)),

@@ -7,6 +7,7 @@ from rocketmq_reference.rules.client.route import (
     TopicRoute,
     publish_list,
     route_changed,
+    route_of_new_topic,
     write_queue_numbers,
 )
 
@@ -54,3 +55,10 @@ def test_a_route_changes_by_its_content_not_by_its_order() -> None:
     assert route_changed(route(one, other), route(one))
     assert route_changed(None, route(one))
     assert route_changed(TopicRoute((one,), {"a": {0: "x"}}), TopicRoute((one,), {"a": {0: "y"}}))
+
+
+def test_a_new_topic_has_the_fewer_queues_of_the_default_topic() -> None:
+    """Read and write queues are those to read of the default topic, at most as many as new topics have; the rest is kept."""
+    made = TopicRoute((BrokerQueues("a", 8, 2, READ_WRITE), BrokerQueues("b", 2, 8, READ)), {"a": {0: "x"}}, "a:1")
+    queues = (BrokerQueues("a", 4, 4, READ_WRITE), BrokerQueues("b", 2, 2, READ))
+    assert route_of_new_topic(made, 4) == TopicRoute(queues, {"a": {0: "x"}}, "a:1")
