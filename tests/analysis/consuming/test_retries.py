@@ -154,6 +154,7 @@ LATEST_MS = DUE_MS + 100 + 5_000 + 5_000
         pytest.param([copies(times=2)], {}, ["other-times", "other-times"], id="two failures counted"),
         pytest.param([copies(place="dead", delay_level=None)], {}, ["dead-too-early"], id="a dead letter"),
         pytest.param([], {"is_orderly": True}, [], id="in order"),
+        pytest.param([without_copy, without_delivery], {"is_orderly": True}, [], id="in order, without a copy"),
         pytest.param([lasts(FAILED, None)], {}, ["too-many", "too-many"], id="its call has not ended"),
         pytest.param([comes(8_000)], {"pauses": ((7_703, 9),)}, [], id="early beside a fault"),
         pytest.param([copies(delay_level=None)], {}, [], id="an unseen level"),
