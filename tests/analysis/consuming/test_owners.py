@@ -11,9 +11,10 @@ from rocketdiff.analysis.consuming.story import CaseStory, story_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind
 from tests.analysis.consuming.group_story import LEAVE_MS, Group, Story, client_id, ns
+from tests.analysis.consuming.test_seeks import applied
 from tests.analysis.synthetic import MS
 
-Change = Callable[[Group], None]
+Change = Callable[[Group], object]
 
 SETTLED_MS = 199
 """Since then nothing is open."""
@@ -241,6 +242,7 @@ def test_a_member_without_a_share_is_idle() -> None:
         pytest.param(owned((100, 1, "B"), (SETTLED_MS, 1, "bB")), 1, id="as all is settled"),
         pytest.param(owned((100, 1, "B"), (SETTLED_MS - 1, 1, "bB")), 0, id="before"),
         pytest.param(owned((100, 1, "B"), (LEAVE_MS, 1, "bB")), 0, id="at the leave"),
+        pytest.param(applied("seek", offset=20, broker="broker-a"), 0, id="its application goes elsewhere in it"),
     ],
 )
 def test_queues_that_moved(change: Change, moved: int) -> None:
