@@ -145,6 +145,12 @@ def without_rounds(*, since_ms: float | None = None, ids: tuple[int, ...] = (0,)
     return change
 
 
+def another_has_left(group: Group) -> None:
+    group.members[1] |= {"leave_start_ns": ns(10_000), "leave_end_ns": ns(10_000)}
+    group.listed.clear()
+    group.divide(10_500, "a", "b", among=(0,))
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -156,6 +162,7 @@ def without_rounds(*, since_ms: float | None = None, ids: tuple[int, ...] = (0,)
         ),
         pytest.param(without_rounds(since_ms=SETTLED_MS + 999), [], id="late by less than a second"),
         pytest.param(without_rounds(ids=(1, 0)), [], id="in another order"),
+        pytest.param(another_has_left, [], id="not after it has left"),
         pytest.param(without_rounds(ids=(0, 1, 1)), [(1, -1_000, SETTLED_MS, LEAVE_MS)], id="an id twice"),
     ],
 )
@@ -301,11 +308,11 @@ def test_the_topics_of_a_group() -> None:
     queues = (("broker-a", 0), ("broker-b", 0))
     assert {kind: topic.queues for kind, topic in found.items()} == {TopicKind.FED: queues, TopicKind.RETRY: queues}
 
-    def lacks_one(group: Group) -> None:
-        for row in group.allocations:
-            row["queues"] = row["queues"][:1]
+    def lacks_one(*kinds: str) -> Change:
+        return lambda group: [row["queues"].pop() for row in group.allocations if row["kind"] in kinds]
 
-    made = case_of(lacks_one)
-    assert set(topics_of(made, made.groups[Arm.CANDIDATE])) == {TopicKind.FED}
+    for kinds in (("retry",), ("fed", "retry")):
+        made = case_of(lacks_one(*kinds))
+        assert set(topics_of(made, made.groups[Arm.CANDIDATE])) == {TopicKind.FED}
     made = case_of(has_a_strategy_of_its_own, baseline=Group())
     assert set(topics_of(made, made.groups[Arm.CANDIDATE])) == set()
