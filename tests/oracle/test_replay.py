@@ -23,6 +23,7 @@ from tests.oracle.judging import judged, legal, signatures
 OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
 WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
 USED, STAYED_AWAY = "avoidance.used-avoided-broker/first", "avoidance.stayed-away-from-available-broker/first"
+OTHER_END = "error.other-class/expected=MQClientException/seen=MQBrokerException/retry"
 OTHER_CLASS = "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
 
 GAVE_UP = GAVE_UP_BEFORE_TIMEOUT.name
@@ -135,6 +136,10 @@ PLAIN: dict[str, list[Row]] = {
     "a send with attempts but an unknown list is undecided": [row("5.3.3", "0 r7 a0 1", "undecided")],
     "a call that may have had either list is not known the next time: with the second, the first begins anew": [
         row("5.3.3", "0 a0 1 | 20 r1-2 a1 1 | 40 a0 1 | 60 r1-2 a1 1 | 80 a1 1", lists=("a2", "a2 b2")),
+    ],
+    "an end of another class is an end: the next call follows the last attempt": [
+        row("5.3.3", f"{REFUSED_THRICE} ! broker | 20 a1 1", OTHER_END),
+        row("5.3.3", f"{REFUSED_THRICE} ! broker | 20 a2 1", OTHER_END, OUT_OF_TURN),
     ],
     "a known call whose second attempt gave up early did so again": [
         row("4.2.0", f"0 b0 1 | 20 {EARLY} | 10000 b0 1 | 10020 {EARLY}", GAVE_UP, GAVE_UP, lists=("a1 b1",)),
