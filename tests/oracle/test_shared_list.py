@@ -212,6 +212,14 @@ def test_the_fallback_of_a_retry_rewrites_too(queue: str) -> None:
     assert signatures("4.9.7", text, "a2 b2", on=True, retries=1) == []
 
 
+@pytest.mark.parametrize("queue", ["b0", "a0", "b1", "a1"])
+def test_a_selector_s_element_is_rewritten_as_well(queue: str) -> None:
+    """Thread 0 selects element 3 itself; in 4.9.8 it stays b0, and it never becomes a2."""
+    assert found("4.9.7", f"=s3 {queue}") == []
+    assert [send for send, _ in found("4.9.8", f"=s3 {queue}")] == ([] if queue == "b0" else [3])
+    assert [send for send, _ in found("4.9.7", "=s3 a2")] == [3]
+
+
 @pytest.mark.parametrize("queue", ["a0", "b1", "a1", "a2"])
 def test_where_the_fallback_leaves_the_list_alone_nothing_but_the_old_queue_is_explained(queue: str) -> None:
     """In 4.9.8 the fallback has a queue of its own."""
