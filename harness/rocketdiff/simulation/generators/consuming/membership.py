@@ -62,8 +62,7 @@ class Membership:
         )  # a call under way at the end is interrupted, which listeners answer as they like
         if self.is_calm and not works and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
-            # Not in order: up to 5.1.4 a member that has left still sends its late unlocks, in the Java host over the next one's network.
-            if listener == "concurrent" and rng.chance(0.5):
+            if rng.chance(0.5):
                 steps += [self.store(), joins, {"do": "rounds", "ms": rng.number(MS, 35_000)}]
         return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
 

@@ -1,8 +1,10 @@
 package rocketdiff.simulation.remoting;
 
 import java.net.InetSocketAddress;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import rocketdiff.simulation.scheduler.Failure;
@@ -21,6 +23,9 @@ final class Wire {
     private final Replies replies;
     private final Map<ScriptedServer, Peer> peers = new IdentityHashMap<>();
     private final Map<Object, Wheel> wheels = new IdentityHashMap<>();
+    /** What connects, of this client and of those that were shut down before it. */
+    private final Set<Object> bootstraps = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Object> shut = Collections.newSetFromMap(new IdentityHashMap<>());
     private int numbered;
     private boolean isShut;
 
@@ -48,7 +53,8 @@ final class Wire {
         Peer peer = peers.computeIfAbsent(network.at(address), server -> new Peer(server, replies));
         Connection connection = new Connection(this, peer, target, numbered++, types.connectTimeoutMs(bootstrap));
         types.initialise(bootstrap, connection.channel);
-        if (isShut) {
+        bootstraps.add(bootstrap);
+        if (isShut || shut.contains(bootstrap)) {
             return connection.connected.proxy;
         }
         Scheduler scheduler = Scheduler.current();
@@ -62,8 +68,9 @@ final class Wire {
         isShut = true;
     }
 
-    /** Another client begins, at the same servers. */
+    /** Another client begins, at the same servers; nothing of the one before connects. */
     void reopen() {
+        shut.addAll(bootstraps);
         isShut = false;
     }
 
