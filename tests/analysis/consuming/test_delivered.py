@@ -73,6 +73,7 @@ OTHER = "other-properties"
         pytest.param([held(PLAIN, properties='{"WAIT": "true"}'), shown(PLAIN, unique_key=None)], {}, [], id="stored without a key"),
         pytest.param([held(PLAIN, properties=properties_of(PLAIN, X="1"))], {}, [(OTHER, "no X")], id="one is not shown"),
         pytest.param([held(PLAIN, properties=properties_of(PLAIN, CLUSTER="c", MSG_REGION="r", TRACE_ON="t", DELAY="3"))], {}, [], id="brokers' own"),
+        pytest.param([held(WITH_CONTENT, properties=properties_of(WITH_CONTENT, CLUSTER="c", MSG_REGION="r", TRACE_ON="t"))], {}, [], id="brokers' own, beside content"),
         pytest.param([shown(WITH_CONTENT, properties=properties_of(WITH_CONTENT, TAGS="x"))], {}, [(OTHER, "TAGS is x")], id="another tag"),
         pytest.param([shown(WITH_CONTENT, properties='{"UNIQ_KEY": "51"}')], {}, [(OTHER, "no KEYS")], id="the first by name"),
         pytest.param([shown(WITH_CONTENT, properties=properties_of(WITH_CONTENT, WAIT="x", DELAY="9"))], {}, [], id="changed on the way"),
