@@ -31,6 +31,12 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     served = Repository()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # keeps connections
+
+        def setup(self) -> None:
+            served.connections += 1
+            super().setup()
+
         def do_GET(self) -> None:
             answer(self, served)
 

@@ -19,12 +19,13 @@ from rocketdiff.releases.progress import (
 
 @dataclass
 class Repository:
-    """Files by path, pending ``faults`` (one per request), and the requests per jar."""
+    """Files by path, pending ``faults`` (one per request), the requests per jar, and the connections."""
 
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, list[str]] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
+    connections: int = 0
 
     def publish(self, coordinate: str, content: bytes) -> Artifact:
         artifact = Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
@@ -75,6 +76,7 @@ def answer(request: BaseHTTPRequestHandler, served: Repository) -> None:
     request.end_headers()
     if fault == "cut":
         request.wfile.write(content[: len(content) // 2])
+        request.close_connection = True
         return
     if fault == "stall":
         request.wfile.write(content[: len(content) // 2])

@@ -53,6 +53,14 @@ def test_only_missing_files_are_fetched(repository: Repository, progress: Record
 
 
 @pytest.mark.usefixtures("cache")
+def test_a_hundred_files_come_over_few_connections(repository: Repository, progress: RecordingListener) -> None:
+    """Each thread keeps its connection."""
+    ensure("many", [repository.publish(f"g:n{number}:1", b"content") for number in range(100)], progress)
+    assert repository.requests.total() == 100
+    assert repository.connections <= artifacts.DOWNLOADS_AT_ONCE
+
+
+@pytest.mark.usefixtures("cache")
 def test_several_releases_are_fetched_as_one(
     repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

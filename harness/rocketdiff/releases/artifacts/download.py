@@ -6,12 +6,14 @@ its final name is always complete.
 """
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import requests
+from jgo.maven import Artifact as MavenArtifact
 from jgo.maven import MavenContext, PythonResolver
 
 from rocketdiff.core.errors import EnvironmentMissing
@@ -25,6 +27,7 @@ REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 READ_TIMEOUT_S = 30
 # Short network failures end within seconds. A repository that is down should be reported soon.
 PAUSES_BEFORE_RETRY_S = (1.0, 3.0)
+_CHUNK_BYTES = 1 << 16
 
 
 def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressListener) -> None:
@@ -59,7 +62,7 @@ def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> 
     group, name, version, *classifier = artifact.coordinate.split(":")
     repository = os.environ.get(REPOSITORY_VARIABLE)
     context = MavenContext(
-        resolver=PythonResolver(progress_callback=_counting(listener)),
+        resolver=_KeptConnections(progress_callback=_counting(listener)),
         repo_cache=staging,
         remote_repos={"chosen": repository.rstrip("/")} if repository else None,
         timeout=READ_TIMEOUT_S,
@@ -77,6 +80,34 @@ def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> 
             raise unwritable(staging, error) from error
         time.sleep(pause_s)
     raise AssertionError("the last try returns or raises")
+
+
+class _KeptConnections(PythonResolver):
+    """
+    Downloads over connections that are kept, one a thread: opening them anew took 35 s for 134 jars that came in half a second.
+
+    The repository's SHA-1 is not asked for, because ``fetch`` compares SHA-256 with the lock.
+    """
+
+    _own = threading.local()
+
+    def download(self, artifact: MavenArtifact) -> Path:
+        assert artifact.cached_path is not None
+        assert self.progress_callback is not None
+        if not hasattr(self._own, "session"):
+            self._own.session = requests.Session()
+        for repository in artifact.context.remote_repos.values():
+            url = f"{repository}/{artifact.component.path_prefix.as_posix()}/{artifact.filename}"
+            with self._own.session.get(url, stream=True, timeout=artifact.context.timeout) as answer:
+                if answer.status_code != requests.codes.ok:
+                    continue
+                artifact.cached_path.parent.mkdir(parents=True, exist_ok=True)
+                with artifact.cached_path.open("wb") as file, self.progress_callback(artifact.filename, 0) as count:
+                    for chunk in answer.iter_content(_CHUNK_BYTES):
+                        file.write(chunk)
+                        count(len(chunk))
+                return artifact.cached_path
+        raise RuntimeError(f"Artifact {artifact} not found in remote repositories {artifact.context.remote_repos}")
 
 
 def _counting(listener: ProgressListener) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
