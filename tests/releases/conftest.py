@@ -1,8 +1,6 @@
 """An empty cache, a Maven repository on loopback and a listener for each test."""
 
-import gc
 import threading
-import warnings
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -50,13 +48,7 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     monkeypatch.setattr(download, "PAUSES_BEFORE_RETRY_S", (0.0, 0.0))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    gc.disable()  # it would blame the running test for what is collected below
     yield served
     server.shutdown()
     server.server_close()
     thread.join()
-    with warnings.catch_warnings():
-        # jgo leaves the response of a refused request open; it is collected here so that no later test is blamed.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-    gc.enable()

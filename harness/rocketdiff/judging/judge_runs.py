@@ -152,7 +152,7 @@ def _judged(
         prepare(master, java_home, is_soon=True)
         threading.Thread(target=load_libraries, name="libraries", daemon=True).start()
     for run in runs:
-        _seal_leftovers(run)
+        run.seal()  # the journals of an interrupted run; a finished one is unchanged
     planned = len(describe(runs, took_s=0.0).planned)
     emit(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     analysis = analyze([run.path for run in runs], master=master, java_home=java_home)
@@ -206,12 +206,6 @@ def render_again(path: Path, out: Path | None, since: Path | None = None) -> tup
     """
     document, earlier = load(path), None if since is None else load(since)
     return render_all(document, out or (path if path.is_dir() else path.parent), earlier)
-
-
-def _seal_leftovers(run: RunDirectory) -> None:
-    """Seal the journals of an interrupted run; a finished run is unchanged."""
-    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
-        run.seal()
 
 
 def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:

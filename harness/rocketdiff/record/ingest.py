@@ -161,12 +161,7 @@ def quarantined(place: RecordPlace, batch: Batch, found: Sequence[FoundRun]) -> 
 def _require_sealed(run: RunDirectory) -> None:
     if not run.manifest.cases:
         raise TraceError(f"a run with cases ({run.run})", seen="none", hint="run it again")
-    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
-        raise TraceError(
-            f"a run that has ended, with all its cases sealed ({run.run})",
-            seen="a case that is still going on, or broke off",
-            hint="wait for its end; of a run that broke off, rocketdiff analyze RUN seals what is there",
-        )
+    run.require_ended("rocketdiff analyze RUN seals what is there")
 
 
 def _digest(run: RunDirectory) -> str:

@@ -8,8 +8,8 @@ until it is their turn.
 import threading
 import time
 from collections.abc import Sequence
-from typing import Self
 
+from rocketdiff.core.closing import Closing
 from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.scenario import Case
@@ -41,7 +41,7 @@ def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
         last.join()
 
 
-class Ahead:
+class Ahead(Closing):
     """The next case, its programs started. Those that are left at the end of the block are ended."""
 
     def __init__(self, session: CaseSession, cases: Sequence[Case]) -> None:
@@ -69,10 +69,7 @@ class Ahead:
         if self._next is not None:
             self._next.suspend()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
+    def close(self) -> None:
         if self._next is not None:
             self._next.withdraw()
 
@@ -82,7 +79,7 @@ class Ahead:
         return staged
 
 
-class Ending:
+class Ending(Closing):
     """
     The end of the case that worked last, on a thread of its own. The block is not left before the thread has ended.
 
@@ -111,10 +108,7 @@ class Ending:
         if self._error is not None:
             raise self._error
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
+    def close(self) -> None:
         if self._thread is not None:
             self._thread.join()
 

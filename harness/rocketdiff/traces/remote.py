@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
 from rocketdiff.core.spark_master import WITHOUT_SPARK, is_on_loopback
 from rocketdiff.traces.layout import JOURNAL, MANIFEST
-from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.recorder import writing
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -94,7 +93,7 @@ def run_at(place: str, *, with_tables: bool = True) -> Iterator[RunDirectory]:
         try:
             _copy(place, copy, with_tables=with_tables)
             run = RunDirectory.open(copy)
-            _require_ended(run)
+            run.require_ended("copy the folder: rocketdiff analyze seals what is there")
             yield run
         except HarnessError as error:
             words = (error.expected, error.seen, error.hint)
@@ -122,15 +121,6 @@ def require_local(places: Sequence[str], out: Path | None, master: str | None) -
             "runs at a URL to be judged on this machine, which copies them",
             seen=f"--master {master}",
             hint="rocketdiff record add URL, then record judge: there each task copies its own runs",
-        )
-
-
-def _require_ended(run: RunDirectory) -> None:
-    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
-        raise TraceError(
-            f"a run that has ended, with all its cases sealed ({run.run})",
-            seen="a case that is still going on, or broke off",
-            hint="wait for its end; of a run that broke off, copy the folder: rocketdiff analyze seals what is there",
         )
 
 

@@ -412,10 +412,21 @@ class RunDirectory:
         A started case that was not declared complete or aborted gets its tables and becomes aborted. A declared case keeps
         what was sealed; a case that never started stays planned. Never call it while the run goes on.
         """
-        for case in self.cases():
-            if case.started and case.entry.status is CaseStatus.PLANNED:
-                case.seal()
-                case.abort("the run ended before this case did")
+        for case in self._open_cases():
+            case.seal()
+            case.abort("the run ended before this case did")
+
+    def require_ended(self, of_broken_off: str) -> None:
+        """Raise TraceError if a case has started and was neither completed nor aborted. of_broken_off: what helps with such a run."""
+        if self._open_cases():
+            raise TraceError(
+                f"a run that has ended, with all its cases sealed ({self.run})",
+                seen="a case that is still going on, or broke off",
+                hint=f"wait for its end; of a run that broke off, {of_broken_off}",
+            )
+
+    def _open_cases(self) -> list[CaseDirectory]:
+        return [case for case in self.cases() if case.started and case.entry.status is CaseStatus.PLANNED]
 
     def _write(self, manifest: RunManifest) -> None:
         write_whole(self.path / MANIFEST, encode_manifest(manifest))
