@@ -69,6 +69,7 @@ def test_every_kind_of_step_occurs() -> None:
             "consumer",
             "store",
             "notify",
+            "suggest",
             "reset_offset",
             "refuse",
             "lock_holder",

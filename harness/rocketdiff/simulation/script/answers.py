@@ -147,9 +147,10 @@ Queues = Annotated[int, Field(ge=0, le=4_096)]
 @dataclass(frozen=True, slots=True)
 class BrokerRoute:
     """
-    A broker in a route; perm as in QueueData (4 read, 2 write); master: a live master exists.
+    A broker in a route; perm as in QueueData (4 read, 2 write); master: a live master exists, else its server is slave 1.
 
-    at: the server at its address, by name; None: the one with the broker's own name.
+    at: the server at its address, by name; None: the one with the broker's own name. slaves: the servers of its slaves, by id; then
+    without a live master there is nothing at its address.
     """
 
     name: str
@@ -157,20 +158,41 @@ class BrokerRoute:
     perm: int = _READ_AND_WRITE
     master: bool = True
     at: str | None = None
+    slaves: tuple[tuple[int, str], ...] = ()
 
     @property
     def server(self) -> str:
         """Name of the server that its address leads to."""
         return self.at or self.name
 
+    @property
+    def members(self) -> dict[int, str]:
+        """Servers by broker id, 0 for the master."""
+        own = {0: self.server} if self.master else {} if self.slaves else {1: self.server}
+        return own | dict(self.slaves)
+
+
+SlaveId = Annotated[int, Field(ge=1, le=100)]
+
+
+def _slaves(form: dict[str, int]) -> tuple[tuple[int, str], ...]:
+    if len(set(form.values())) < len(form):
+        raise rule_broken("another id for each slave", seen=", ".join(map(str, form.values())))
+    return tuple(sorted((number, server) for server, number in form.items()))
+
 
 class WrittenBroker(Part):
-    """A broker with other permissions than read and write, without a master, or at another server's address."""
+    """A broker with other permissions than read and write, without a master, with slaves, or at another server's address."""
 
     queues: Queues
     perm: Annotated[int, Field(ge=0, le=7)] = _READ_AND_WRITE
     master: bool = True
     at: BrokerName | None = None
+    slaves: Annotated[
+        tuple[tuple[int, str], ...],
+        WrittenAs(dict[BrokerName, SlaveId], _slaves),
+        Field(description="Broker ids by server."),
+    ] = ()
 
 
 def _route(form: dict[str, int | WrittenBroker] | None) -> tuple[BrokerRoute, ...] | None:
@@ -202,14 +224,16 @@ def route_data(route: Route) -> dict[str, Any] | None:
     return None if route is None else {broker.name: _broker_data(broker) for broker in route}
 
 
-def _broker_data(broker: BrokerRoute) -> int | dict[str, int | bool | str]:
+def _broker_data(broker: BrokerRoute) -> int | dict[str, Any]:
     if broker == BrokerRoute(broker.name, broker.queues):
         return broker.queues
-    data: dict[str, int | bool | str] = {"queues": broker.queues}
+    data: dict[str, Any] = {"queues": broker.queues}
     if broker.perm != _READ_AND_WRITE:
         data["perm"] = broker.perm
     if not broker.master:
         data["master"] = False
     if broker.at is not None:
         data["at"] = broker.at
+    if broker.slaves:
+        data["slaves"] = {server: number for number, server in broker.slaves}
     return data

@@ -152,7 +152,12 @@ def _require_consistent(script: Script, place: Place) -> None:
     """
     actions = list(actions_of(script))
     routes = [script.route, *(action.route for _, action in actions if isinstance(action, RouteChange))]
-    known = dict.fromkeys(name for route in routes for broker in route or () for name in (broker.name, broker.server))
+    known = dict.fromkeys(
+        name
+        for route in routes
+        for broker in route or ()
+        for name in (broker.name, broker.server, *broker.members.values())
+    )
     for location, action in actions:
         broker = broker_of(action)
         if broker is not None and broker not in known:

@@ -7,9 +7,7 @@ from typing import Protocol
 from rocketdiff.simulation.script.answers import Route, ServerAnswer
 from rocketdiff.simulation.script.vocabulary import BrokerFault
 from rocketdiff.simulation.virtual.kernel import Kernel
-from rocketmq_reference.rules.client.route import MASTER_ID, BrokerQueues, TopicRoute
-
-_SLAVE_ID = 1
+from rocketmq_reference.rules.client.route import BrokerQueues, TopicRoute
 
 _AT_ONCE = (ServerAnswer(),)
 
@@ -166,7 +164,5 @@ def topic_route(route: Route) -> TopicRoute | None:
     if route is None:
         return None
     queues = tuple(BrokerQueues(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)
-    brokers: Mapping[str, Mapping[int, str]] = {
-        broker.name: {MASTER_ID if broker.master else _SLAVE_ID: broker.server} for broker in route
-    }
+    brokers: Mapping[str, Mapping[int, str]] = {broker.name: broker.members for broker in route}
     return TopicRoute(queues, brokers)

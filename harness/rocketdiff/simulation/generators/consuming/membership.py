@@ -26,6 +26,8 @@ class Membership:
     def __init__(self, rng: RandomSource) -> None:
         self.rng = rng
         self.names = broker_names(rng, most=2)
+        self.slaves = {f"slave-of-{name}": name for name in self.names if rng.chance(0.08)}
+        self.servers = (*self.names, *self.slaves)
         self.down: dict[str, str] = {}
         self.slow: set[str] = set()
         self.is_reset = False
@@ -35,6 +37,7 @@ class Membership:
         queues = {name: rng.between(1, MOST_QUEUES) for name in self.names}
         steps: list[Step] = [{"do": "members", "ids": [OWN]}]
         steps += self.offsets(queues)
+        steps += [self.suggest() for _ in self.slaves]
         steps += [self.store() for _ in range(rng.between(0, 2))]
         rules = [self.rule()] if rng.chance(0.4) else []
         steps += [self.refuse()] if rng.chance(0.2) else []
@@ -51,6 +54,7 @@ class Membership:
             self.fault: rng.pick((0, 1, 3)),
             self.answers: rng.pick((0, 0, 1)),
             self.refuse: rng.pick((0, 1)),
+            self.suggest: 1 if self.slaves else 0,
             self.lock_holder: 1 if listener == "orderly" else 0,
             self.dump: 1,
         }
@@ -64,12 +68,21 @@ class Membership:
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
             if rng.chance(0.5):
                 steps += [self.store(), joins, {"do": "rounds", "ms": rng.number(MS, 35_000)}]
-        return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
+        return {"route": self.route(queues), "seed": rng.between(0, 2**31), "steps": steps}
 
     @property
     def is_calm(self) -> bool:
         """True if a shutdown waits for nothing: two threads that are woken at once have no order that both hosts share."""
         return not self.down and not self.slow and not self.is_reset
+
+    def route(self, queues: dict[str, int]) -> dict[str, Any]:
+        """Some brokers have a slave, of any of the first ids."""
+        slaves = {name: {slave: self.rng.between(1, 2)} for slave, name in self.slaves.items()}
+        return {name: {"queues": n, "slaves": slaves[name]} if name in slaves else n for name, n in queues.items()}
+
+    def suggest(self) -> Step:
+        """Let a broker suggest its master or a slave, which need not exist."""
+        return {"do": "suggest", "broker": self.rng.pick(self.servers), "id": self.rng.between(0, 2)}
 
     def offsets(self, queues: dict[str, int]) -> list[Step]:
         """What brokers know of the group before."""
@@ -82,7 +95,13 @@ class Membership:
 
     def store(self) -> Step:
         rng = self.rng
-        stored = {"do": "store", **self.queue(), "count": rng.between(1, 4), "bytes": 1 if rng.chance(0.97) else 0}
+        stored = {
+            "do": "store",
+            **self.queue(),
+            "broker": rng.pick(self.servers),
+            "count": rng.between(1, 4),
+            "bytes": 1 if rng.chance(0.97) else 0,
+        }
         return {**stored, "tag": rng.pick(_TAGS)} if rng.chance(0.1) else stored
 
     def rule(self) -> Step:
@@ -112,7 +131,7 @@ class Membership:
 
     def fault(self) -> Step:
         """Pause or kill a broker, or bring one back."""
-        broker = self.rng.pick(self.names)
+        broker = self.rng.pick(self.servers)
         end = self.down.pop(broker, None)
         if end is None:
             fault, self.down[broker] = self.rng.pick((("pause", "resume"), ("kill", "restart")))
@@ -121,7 +140,7 @@ class Membership:
 
     def answers(self) -> Step:
         """Let a broker answer late, swallow requests, or let connects hang, or answer at once again."""
-        broker, answers = self.rng.pick(self.names), self.rng.pick(_ANSWERS)
+        broker, answers = self.rng.pick(self.servers), self.rng.pick(_ANSWERS)
         (self.slow.add if answers else self.slow.discard)(broker)
         return {"do": "broker", "name": broker, "answers": answers}
 

@@ -15,6 +15,7 @@ class Polling(Membership):
         queues = {name: rng.between(1, MOST_QUEUES) for name in self.names}
         steps: list[Step] = [{"do": "members", "ids": [OWN]}]
         steps += self.offsets(queues)
+        steps += [self.suggest() for _ in self.slaves]
         steps += [self.store() for _ in range(rng.between(0, 2))]
         joins: Step = {"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"}
         joins["model"] = "broadcasting" if rng.chance(0.15) else "clustering"
@@ -28,6 +29,7 @@ class Polling(Membership):
             self.reset: rng.pick((0, 0, 0, 1)),
             self.fault: rng.pick((0, 1, 3)),
             self.refuse: rng.pick((0, 1)),
+            self.suggest: 1 if self.slaves else 0,
             self.seek: rng.pick((0, 2)),
             self.pause_queue: rng.pick((1, 3)),
             self.assign: 4 if is_assigned else rng.pick((0, 0, 0, 1)),
@@ -41,7 +43,7 @@ class Polling(Membership):
             steps.append({"do": "rounds", "ms": rng.number(MS, 35_000)})
         if self.is_calm and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
-        return {"route": queues, "seed": rng.between(0, 2**31), "steps": steps}
+        return {"route": self.route(queues), "seed": rng.between(0, 2**31), "steps": steps}
 
     def poll(self) -> Step:
         return {"do": "poll", "ms": self.rng.pick(_POLL_MS)}

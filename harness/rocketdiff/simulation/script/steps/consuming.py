@@ -42,6 +42,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Seek,
     Store,
     SubscribingStep,
+    Suggest,
 )
 from rocketdiff.simulation.script.vocabulary import BrokerName, Depth, DumpPart, Ms, Natural, QueueId, ScriptSettings
 
@@ -184,6 +185,7 @@ def broker_of(step: ConsumingStep) -> str | None:
             | Notify
             | ResetOffset
             | Refuse
+            | Suggest
             | LockHolder
             | Seek
             | PauseQueue

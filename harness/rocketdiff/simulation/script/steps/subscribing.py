@@ -140,6 +140,15 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggest:
+    """Answers of a broker to pulls suggest this member of it for the next pull from now on; 0: the master."""
+
+    do: Literal["suggest"] = field(default="suggest", kw_only=True, repr=False)
+    broker: BrokerName
+    id: Annotated[int, Field(ge=0, le=100)]
+
+
+@dataclass(frozen=True, slots=True)
 class LockHolder:
     """Sets whether another member holds the lock of a queue, so that the broker does not lock it for this one."""
 
@@ -210,7 +219,7 @@ class Assign:
 
 PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue | Assign
 
-SubscribingStep = Join | Leave | Store | Notify | ResetOffset | Refuse | LockHolder | PollingStep
+SubscribingStep = Join | Leave | Store | Notify | ResetOffset | Refuse | Suggest | LockHolder | PollingStep
 
 SUBSCRIBING_STEPS = (
     Join,
@@ -219,6 +228,7 @@ SUBSCRIBING_STEPS = (
     Notify,
     ResetOffset,
     Refuse,
+    Suggest,
     LockHolder,
     Poll,
     CommitPolled,

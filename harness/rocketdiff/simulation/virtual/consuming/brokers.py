@@ -1,6 +1,6 @@
 """Small scripted brokers: queues with messages, offsets and ids of the group, and pulls that they hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
 from rocketdiff.simulation.virtual.consuming.group import Answered, Group, Question
@@ -11,6 +11,7 @@ from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import TAGS
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 
 OWN_ID = "own@own"
@@ -39,6 +40,7 @@ class GroupBrokers:
         self._stored: dict[str, list[StoredMessage]] = {}
         self._held: list[_Held] = []
         self._refused: dict[tuple[str, str], int] = {}
+        self._suggested: dict[str, int] = {}
         self._locked_by_others: set[Queue] = set()
 
     def refuse(self, broker: str, asked: str, code: int | None) -> None:
@@ -47,6 +49,10 @@ class GroupBrokers:
             self._refused.pop((broker, asked), None)
         else:
             self._refused[broker, asked] = code
+
+    def suggest(self, broker: str, member: int) -> None:
+        """Suggest this id of a broker in answers to pulls from now on."""
+        self._suggested[broker] = member
 
     def set_lock_holder(self, queue: Queue, *, is_other: bool) -> None:
         """Let another member hold a queue's lock, or none."""
@@ -68,7 +74,9 @@ class GroupBrokers:
             route = self._servers.name_server.route if question.of == TOPIC else None
             respond(Answered(TOPIC_NOT_EXIST if route is None else 0, route=route))
             return True
-        group, broker, of = self._group, broker_at(address), question.of
+        group, broker = self._group, broker_at(address)
+        question = _asked_of(broker, question)
+        of = question.of
         group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of or broker, question.rest))))
         code = self._refused.get((broker, question.kind.removeprefix("lite-")))
         if code is not None:
@@ -104,7 +112,7 @@ class GroupBrokers:
         if asked.commit is not None:
             self._group.offsets[question.of] = asked.commit
         if asked.offset != len(self._messages(question.of)):
-            self._answer(question, respond)
+            self._answer(broker, question, respond)
             return
         held = _Held(broker, question, respond)
         self._held.append(held)
@@ -117,21 +125,27 @@ class GroupBrokers:
     def _release(self, held: _Held) -> None:
         if held in self._held:
             self._held.remove(held)
-            self._answer(held.question, held.respond)
+            self._answer(held.broker, held.question, held.respond)
 
-    def _answer(self, question: Question, respond: Respond) -> None:
-        messages, asked = self._messages(question.of), question.pull
+    def _answer(self, broker: str, question: Question, respond: Respond) -> None:
+        messages, asked, suggested = self._messages(question.of), question.pull, self._suggested.get(broker, MASTER_ID)
         assert asked is not None
         begin, end = asked.offset, len(messages)
         if not 0 <= begin <= end:
-            respond(Answered(pulled=PullAnswer(PullStatus.OFFSET_ILLEGAL, (), max(0, min(begin, end)), 0, end)))
+            next_offset = max(0, min(begin, end))
+            respond(Answered(pulled=PullAnswer(PullStatus.OFFSET_ILLEGAL, (), next_offset, 0, end, suggested)))
             return
         found = tuple(messages[begin : begin + asked.max_messages])
         status = PullStatus.FOUND if found else PullStatus.NO_NEW_MESSAGE
-        respond(Answered(pulled=PullAnswer(status, found, begin + len(found), 0, end)))
+        respond(Answered(pulled=PullAnswer(status, found, begin + len(found), 0, end, suggested)))
 
     def _messages(self, queue: str) -> list[StoredMessage]:
         return self._stored.setdefault(queue, [])
+
+
+def _asked_of(server: str, question: Question) -> Question:
+    """Return a question about a queue as that of the server that is asked: a slave has queues of its own."""
+    return replace(question, of=f"{server}/{question.of.rpartition('/')[2]}") if question.of else question
 
 
 def _message(queue_id: int, offset: int, size: int, tag: str) -> StoredMessage:

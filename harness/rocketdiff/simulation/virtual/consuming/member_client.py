@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from rocketdiff.simulation.script.model import Step
-from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, ResetOffset, Store
+from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, ResetOffset, Store, Suggest
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
@@ -95,6 +95,8 @@ class MemberClient:
                 servers.broker(broker).when_awake(partial(self.network.request, broker, code, asked))
             case Refuse(broker, asked, code):
                 brokers.refuse(broker, asked, None if code is None else ResponseCode[code])
+            case Suggest(broker, member):
+                brokers.suggest(broker, member)
             case LockHolder(broker, queue, other):
                 brokers.set_lock_holder(Queue(broker, queue), is_other=other)
             case _:

@@ -64,6 +64,7 @@ public final class GroupBrokers {
     private final Map<String, List<byte[]>> stored = new HashMap<>();
     private final List<Held> held = new ArrayList<>();
     private final Map<String, Integer> refused = new HashMap<>();
+    private final Map<String, Long> suggested = new HashMap<>();
     /** Queues whose locks another member holds. */
     final Set<String> lockedByOthers = new HashSet<>();
 
@@ -140,6 +141,11 @@ public final class GroupBrokers {
         } else {
             refused.put(broker + " " + asked, code);
         }
+    }
+
+    /** Pull answers of a broker suggest this id from now on. */
+    void suggest(String broker, long id) {
+        suggested.put(broker, id);
     }
 
     /** Responds with the code of a kind that is refused. */
@@ -272,16 +278,16 @@ public final class GroupBrokers {
         long from = (Long) field(request, "queueOffset");
         int end = messages.size();
         if (from < 0 || from > end) {
-            respond.with(() -> pulled(request, PULL_OFFSET_MOVED, from < 0 ? 0 : end, end, null));
+            respond.with(() -> pulled(server, request, PULL_OFFSET_MOVED, from < 0 ? 0 : end, end, null));
             return;
         }
         long next = Math.min(end, from + (Integer) field(request, "maxMsgNums"));
         byte[] body = joined(messages.subList((int) from, (int) next));
-        respond.with(() -> pulled(request, next == from ? PULL_NOT_FOUND : 0, next, end, body));
+        respond.with(() -> pulled(server, request, next == from ? PULL_NOT_FOUND : 0, next, end, body));
     }
 
-    private Object pulled(Object request, int code, long next, long end, byte[] body) {
-        Object answer = protocol.response(request, code, "suggestWhichBrokerId", "0");
+    private Object pulled(ScriptedServer server, Object request, int code, long next, long end, byte[] body) {
+        Object answer = protocol.response(request, code, "suggestWhichBrokerId", suggested.getOrDefault(server.name, 0L).toString());
         protocol.extend(answer, "nextBeginOffset", String.valueOf(next));
         protocol.extend(answer, "minOffset", "0");
         protocol.extend(answer, "maxOffset", String.valueOf(end));

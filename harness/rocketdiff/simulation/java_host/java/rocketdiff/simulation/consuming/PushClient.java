@@ -184,6 +184,11 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
+    public void suggest(String broker, long id) {
+        brokers.suggest(broker, id);
+    }
+
+    @Override
     public void lockHolder(String broker, int queue, boolean isOther) {
         if (isOther) {
             brokers.lockedByOthers.add(broker + "/" + queue);

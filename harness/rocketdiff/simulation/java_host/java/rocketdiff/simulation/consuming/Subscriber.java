@@ -12,6 +12,9 @@ public interface Subscriber extends Member {
     /** A broker refuses a kind of request with this code; null: it answers as usual. */
     void refuse(String broker, String asked, Integer code);
 
+    /** Pull answers of a broker suggest a member of it. */
+    void suggest(String broker, long id);
+
     /** Another member holds the lock of a queue, or none. */
     void lockHolder(String broker, int queue, boolean isOther);
 

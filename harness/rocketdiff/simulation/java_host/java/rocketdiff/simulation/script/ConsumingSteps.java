@@ -54,6 +54,10 @@ final class ConsumingSteps {
                 String asked = fields.text("asked");
                 Integer code = fields.any("code") == null ? null : Codes.number(fields.any("code"));
                 return (run, place) -> ((Subscriber) run.client).refuse(broker, asked, code);
+            case "suggest":
+                String suggesting = fields.text("broker");
+                long member = fields.number("id");
+                return (run, place) -> ((Subscriber) run.client).suggest(suggesting, member);
             case "lock_holder":
                 String of = fields.text("broker");
                 int locked = Math.toIntExact(fields.number("queue"));

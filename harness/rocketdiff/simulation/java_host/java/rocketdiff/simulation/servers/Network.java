@@ -29,6 +29,7 @@ public final class Network {
         route = told;
         for (Route.Entry entry : told.entries) {
             add(entry.server);
+            entry.slaves.values().forEach(this::add);
         }
     }
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import rocketdiff.simulation.json.JsonText;
 
 /** A script's route: brokers in the order of the name server's answer; not known: the topic does not exist. */
@@ -16,6 +17,8 @@ public final class Route {
         boolean master = true;
         /** The name of the server at its address. */
         String server;
+        /** The names of the servers of its slaves by their ids. */
+        final TreeMap<Long, String> slaves = new TreeMap<>();
 
         Entry(String broker) {
             this.broker = broker;
@@ -50,6 +53,9 @@ public final class Route {
         if (members.containsKey("at")) {
             entry.server = (String) members.get("at");
         }
+        if (members.containsKey("slaves")) {
+            ((Map<?, ?>) members.get("slaves")).forEach((server, id) -> entry.slaves.put((Long) id, (String) server));
+        }
         return entry;
     }
 
@@ -59,8 +65,7 @@ public final class Route {
         for (Entry entry : entries) {
             String separator = brokers.length() == 0 ? "" : ",";
             String name = JsonText.of(entry.broker);
-            brokers.append(separator).append("{\"brokerAddrs\":{\"").append(entry.master ? 0 : 1).append("\":\"")
-                .append(network.broker(entry.server).address).append("\"},\"brokerName\":").append(name)
+            brokers.append(separator).append("{\"brokerAddrs\":").append(addresses(entry, network)).append(",\"brokerName\":").append(name)
                 .append(",\"cluster\":\"simulation\"}");
             queues.append(separator).append("{\"brokerName\":").append(name).append(",\"perm\":")
                 .append(entry.permission).append(",\"readQueueNums\":").append(entry.queues)
@@ -68,5 +73,16 @@ public final class Route {
         }
         String body = "{\"brokerDatas\":[" + brokers + "],\"filterServerTable\":{},\"queueDatas\":[" + queues + "]}";
         return body.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String addresses(Entry entry, Network network) {
+        TreeMap<Long, String> servers = new TreeMap<>(entry.slaves);
+        if (entry.master || servers.isEmpty()) {
+            servers.put(entry.master ? 0L : 1L, entry.server);
+        }
+        StringBuilder addresses = new StringBuilder("{");
+        servers.forEach((id, server) -> addresses.append(addresses.length() == 1 ? "" : ",").append('"').append(id)
+            .append("\":\"").append(network.broker(server).address).append('"'));
+        return addresses.append('}').toString();
     }
 }
