@@ -60,5 +60,10 @@ def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
     return True
 
 
+def faulty_itself(broker: str | None, _start_ns: int, _end_ns: int) -> bool:
+    """Only the attempt's own broker, so no invisible retry at another."""
+    return broker is not None
+
+
 def calm(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
     return False

@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "broker": "MQBrokerException",
     "timeout": "RemotingTimeoutException",
     "state": "IllegalStateException",
+    "client-refused": "client-refused",
 }
 
 NO_ADDRESS = 10003

@@ -159,16 +159,24 @@ def test_a_retry_without_time_may_be_given_up_at_once(release: str, found: str |
 
     Before, such an exception ends the send; later, a retry has the remaining time.
     """
-    assert signature(release, trace(1_500, 0, 5)) == found
+    assert [signature(release, trace(1_500, took_ms, 5)) for took_ms in (0, 100)] == [found, found]
     assert signature(release, trace(1_500, 101, 5)) == "attempts.went-on/retry"
 
 
 def test_only_a_retry_has_no_time() -> None:
     """A first attempt in calm cannot fail at once, so a retry is a difference."""
     assert signature("4.4.0", trace(0, 5)) == "attempts.went-on/retry"
+    waited = replace(trace(5, error=CLIENT), start_ns=-500 * MS)
+    assert signature("5.3.2", waited) == "attempts.stopped-early/first"
 
 
 def test_too_many_attempts_at_a_faulty_broker_state_the_maximum() -> None:
     """At a faulty broker three attempts are the most, with two retries."""
     found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10, 10, 10), faulty)
     assert found is not None and found.expected == "the send over after 3 attempts"
+
+
+def test_another_end_than_the_rules_have_states_one_of_theirs() -> None:
+    """Of a timeout and a connection that came too late, the first."""
+    found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(2_000, error="other"), faulty)
+    assert found is not None and found.expected == f"the call gives up with {CLIENT} because of a {TIMEOUT}"

@@ -9,7 +9,7 @@ from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.oracle.producer.asynchronous.ends import Troubled
 from rocketdiff.oracle.producer.asynchronous.habits import NO_HABITS, AsyncHabits
 from rocketmq_reference.dialects import dialect_of
-from tests.oracle.async_sends import MS, TIMED_OUT, because_of, calm, faulty, signature, trace
+from tests.oracle.async_sends import MS, TIMED_OUT, because_of, calm, faulty, faulty_itself, signature, trace
 
 EVERY = ("4.0.0-incubating", "4.3.2", "4.6.1", "4.7.1", "5.1.4", "5.3.0", "5.3.3")
 CLIENT, TOO_MUCH = "MQClientException", "RemotingTooMuchRequestException"
@@ -44,6 +44,7 @@ NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
         (("5.3.3",), trace(100, error="MQBrokerException", code=13), calm, None),
         # a failure before 500 ms may be seen at 999 ms, at 1,000 ms no time was left
         (("4.7.1", "5.3.3"), trace(999, 5), faulty, None),
+        (("4.7.1", "5.3.3"), trace(500, 5), faulty, None),
         (("4.7.1",), trace(1_000, 5), faulty, NO_TIME),
         (("5.3.3",), trace(1_000, 5), faulty, WENT_ON),
         # two retries by default
@@ -52,6 +53,21 @@ NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
         # a refused first attempt is retried from 4.9.3 on
         (("4.9.3",), trace(5, 5), faulty, None),
         (("4.9.2",), trace(5, error=CLIENT, code=10001), faulty, None),
+        # a client that reports error words names no causes
+        (("4.7.1",), trace(996, error="timeout"), calm, None),
+        (("4.9.3",), trace(496, error="timeout"), calm, None),
+        (("5.3.3",), trace(3, error="timeout"), calm, "error.other-class/expected=none/seen=timeout/first"),
+        # a retry that finds 5 ms left may be in time, at 4 ms its connection may be too late
+        (("4.9.3",), trace(495, error="timeout"), faulty, "attempts.stopped-early/first"),
+        (("4.9.3",), trace(496, error="timeout"), faulty, None),
+        # a first attempt is never invisible
+        (("4.9.3",), trace(600, error="refused"), faulty_itself, "attempts.stopped-early/first"),
+        # a retry 1 ms after the timeout has no time left
+        (("5.1.4",), trace(501, TIMED_OUT, error="client-refused"), faulty_itself, "attempts.stopped-early/retry"),
+        # a retry that had no time left and was given up at once ends the last one's call with its own exception
+        (("4.4.0",), trace(TIMED_OUT, 1, 1, error="RemotingTimeoutException"), calm, None),
+        # but from 4.7.0 on a retry has the rest of the time
+        (("4.9.3",), trace(5, 10, error="timeout"), faulty, "attempts.stopped-early/retry"),
         # a missing callback is reported by the check of callbacks
         (("5.3.3",), trace(TIMED_OUT, error=NEVER_CALLED_BACK), calm, None),
     ],
@@ -75,7 +91,7 @@ def test_giving_up_at_the_timeout_needs_a_cause_to_4_6_1(release: str) -> None:
     gave_up = trace(TIMED_OUT, error="MQClientException")
     assert signature(release, replace(gave_up, cause="RemotingTooMuchRequestException")) is None
     assert signature(release, gave_up) == "attempts.stopped-early/first"
-    assert signature(release, gave_up, lambda broker, *_: broker is not None) == "attempts.stopped-early/first"
+    assert signature(release, gave_up, faulty_itself) == "attempts.stopped-early/first"
 
 
 def test_each_attempt_has_its_own_brokers_health() -> None:
@@ -94,17 +110,24 @@ def test_an_invisible_retry_needs_a_faulty_broker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "cause"),
-    [("4.9.8", None), ("5.1.4", None), ("5.2.0", "CompletionException"), ("5.3.2", "RemotingSendRequestException")],
+    ("release", "cause", "first"),
+    [
+        ("4.9.8", None, "none"),
+        ("5.1.4", None, "none"),
+        ("5.2.0", "CompletionException", "CompletionException"),
+        ("5.3.2", "RemotingSendRequestException", "RemotingConnectException"),
+    ],
 )
-def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None) -> None:
-    """The cause after three lost connections is none up to 5.1.4, a wrapper from 5.2.0 on, the failure from 5.3.2 on."""
+def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None, first: str) -> None:
+    """
+    The cause after three lost connections is none up to 5.1.4, a wrapper from 5.2.0 on, the failure from 5.3.2 on.
+
+    first: the cause that a difference names, of those possible.
+    """
     assert signature(release, because_of(cause, 10, 10, 10), faulty, causes_reported=True) is None
     for other in {None, "CompletionException", "RemotingSendRequestException"} - {cause}:
         found = signature(release, because_of(other, 10, 10, 10), faulty, causes_reported=True)
-        assert found is not None
-        assert found.startswith("error.other-cause/expected=")
-        assert found.endswith(f"/seen={other or 'none'}/retry")
+        assert found == f"error.other-cause/expected={first}/seen={other or 'none'}/retry"
 
 
 def test_a_timeout_is_named_as_one() -> None:
@@ -114,6 +137,10 @@ def test_a_timeout_is_named_as_one() -> None:
     wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
     assert signature("5.3.3", lost, causes_reported=True) == wrong
     assert signature("5.3.3", lost, faulty, causes_reported=True) is None
+    retried = because_of(None, 10, TIMED_OUT)
+    assert signature("5.3.3", retried, faulty, causes_reported=True) == (
+        "error.other-cause/expected=RemotingConnectException/seen=none/retry"
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,6 +157,8 @@ def test_a_status_that_no_answer_had(release: str, found: str | None) -> None:
     answered = replace(send, attempts=(replace(send.attempts[0], status="SLAVE_NOT_AVAILABLE"),))
     assert signature(release, answered) == found
     assert signature(release, replace(answered, status="SLAVE_NOT_AVAILABLE")) is None
+    thrown = replace(answered, status=None, error=CLIENT)
+    assert signature(release, thrown) == f"error.other-class/expected=none/seen={CLIENT}/first"
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,11 @@ def judged(
     latency: bool = False,
     witnessed: bool = True,
     choosers_reported: bool = True,
+    lists: tuple[str, ...] = ("a4 b4",),
 ) -> list[SendJudgement]:
     """Judge with two brokers of four queues each and a timeout of 500 ms."""
     settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
-    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_reported=False)
+    replay = replay_for(release, settings, routes(*lists), witnessed=witnessed, causes_reported=False)
     return list(judge_asynchronous(replay, sends, troubled, choosers_reported=choosers_reported))
 
 
@@ -128,11 +129,11 @@ def test_a_failure_at_once_may_be_chosen_for_again_in_that_thread(release: str, 
     Another thread notices a later one, except in 4.3.x, where one pool does both.
     """
     chooser = None if release == "4.2.0" else 3
-    failed = send(0, "a0", chooser=chooser, took_ms=took_ms)
+    failed = send(1, "a0", chooser=chooser, took_ms=took_ms)
     failed = replace(failed, attempts=(replace(failed.attempts[0], error=UNSEEN_END, status=None),), error=CLIENT)
-    following = send(2, "a3", chooser=chooser)
+    following = send(4, "a3", chooser=chooser)
     found = names(judged([failed, following], release=release, troubled=faulty))[1]
-    assert found == (2, None if is_open else "queue.out-of-turn/first")
+    assert found == (4, None if is_open else "queue.out-of-turn/first")
 
 
 def test_it_is_the_first_attempt_that_may_have_been_chosen_for_again() -> None:
@@ -171,8 +172,10 @@ def test_an_undecided_send_differs_in_nothing() -> None:
     """A send is undecided if its list is not in the trace or attempts cannot have been seen."""
     for version in (6, UNSEEN_ROUTE):
         unknown = replace(send(0, "a0", "a1"), route=version, route_after=version)
-        assert names(judged([unknown])) == [(0, "undecided")]
-        assert names(judged([unknown], latency=True)) == [(0, "undecided")]
+        for latency in (False, True):
+            judgements = judged([unknown], latency=latency)
+            assert names(judgements) == [(0, "undecided")]
+            assert judgements[0].difference is None
 
 
 @pytest.mark.parametrize("settings", [{"latency": True}, {"choosers_told": False}])
@@ -223,6 +226,8 @@ def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
 
     assert names(judged([replace(WITHOUT_ATTEMPT, start_ns=MS)], troubled=note)) == [(7, None)]
     assert asked == [(None, MS, 3 * MS)]
+    rerouted = replace(WITHOUT_ATTEMPT, route_after=2)
+    assert names(judged([rerouted], lists=("a4 b4", "a4"))) == [(7, None)]
     assert names(judged([replace(WITHOUT_ATTEMPT, error=TOO_MUCH)], troubled=faulty)) == [
         (7, "attempts.stopped-early/first")
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.core.records.sending import UNSEEN_ROUTE, Attempt, Send
+from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.grpc_attempts import judge_calls
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
@@ -108,7 +108,8 @@ def test_each_violation_has_its_own_signature(
 
 
 def test_a_send_while_its_proxy_refused_connections_is_open() -> None:
-    """A send while its proxy refused connections is undecided: attempts may have left nothing."""
-    judged = judge_calls(_send(error="timeout", route=UNSEEN_ROUTE), SETTINGS)
-    assert judged.difference is None
-    assert judged.undecided
+    """A send while its proxy refused connections, or without a callback, is undecided: attempts may have left nothing."""
+    for send in (_send(error="timeout", route=UNSEEN_ROUTE), _send(None, None, error=NEVER_CALLED_BACK)):
+        judged = judge_calls(send, SETTINGS)
+        assert (judged.difference, judged.states) == (None, 0)
+        assert judged.undecided

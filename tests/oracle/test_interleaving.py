@@ -61,6 +61,8 @@ def test_after_an_undecided_send_of_one_thread_no_thread_differs() -> None:
     text = "t0 0 a3 1 | t1 0.05 a0 1 | t1 10 {} 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 a2 1 | t1 60 a0 1 | t0 80 a2 1"
     assert "undecided" in signatures("5.3.3", text.format("a1"), on=True)
     assert [one for one in signatures("5.3.3", text.format("a1"), on=True) if one != "undecided"] == []
+    later = text.format("a1").replace("t1 40 a2", "t1 40 b3") + " | t1 200 r0 a0 1"
+    assert {*signatures("5.3.3", later, on=True)} == {"undecided"}
     found = [one for one in signatures("5.3.3", text.format("b3"), on=True) if one != "undecided"]
     assert found == ["queue.out-of-turn/first"]
 

@@ -15,7 +15,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.core.tables.signatures import GAVE_UP_BEFORE_TIMEOUT
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.oracle.producer.states.belief import Belief
-from rocketdiff.oracle.producer.states.stationary import Stationary
+from rocketdiff.oracle.producer.states.stationary import NEVER_MS, Stationary
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
@@ -24,6 +24,7 @@ OUT_OF_TURN, MUTATED = "queue.out-of-turn/first", "queue.mutated-list/first"
 WENT_ON, STOPPED = "attempts.went-on/retry", "attempts.stopped-early/retry"
 USED, STAYED_AWAY = "avoidance.used-avoided-broker/first", "avoidance.stayed-away-from-available-broker/first"
 OTHER_END = "error.other-class/expected=MQClientException/seen=MQBrokerException/retry"
+OTHER_CODE = "error.other-code/expected=10001/seen=10002/retry"
 OTHER_CLASS = "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
 
 GAVE_UP = GAVE_UP_BEFORE_TIMEOUT.name
@@ -82,6 +83,7 @@ PLAIN: dict[str, list[Row]] = {
         row("5.3.0", "0 a1 1 busy", STOPPED),
     ],
     "C2: as many retries as set": [
+        row("5.3.3", f"{REFUSED_TWICE} ! client/10002", OTHER_CODE, retries=1),
         row("5.3.3", f"{REFUSED_TWICE} ! client/10001", retries=1),
         row("5.3.3", f"{REFUSED_TWICE} ! client/10001", STOPPED),
         row("5.3.3", f"{REFUSED_THRICE} ! client/10001", WENT_ON, retries=1),
@@ -108,6 +110,7 @@ PLAIN: dict[str, list[Row]] = {
     ],
     "an attempt at a broker without an address is invisible: code 10003 shows it, and nothing else excuses a skipped one": [
         row("5.3.3", "0 ! client/10003"),
+        row("5.3.3", "0 ! client-refused"),
         row("5.3.3", "0 a3 1 refused ! client/10003", retries=1),
         row("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1", OUT_OF_TURN, lists=("a4 b1 c1",)),
         row("5.3.3", "0 =q5 ! client"),
@@ -119,7 +122,7 @@ PLAIN: dict[str, list[Row]] = {
         row("5.3.3", "0 a0 1 | 20 r0 =q5 b1 1 | 40 a2 1", "undecided", OUT_OF_TURN),
     ],
     "after a wrong exception the index is known, after a call that stopped early it is open": [
-        row("5.3.3", f"{REFUSED_THRICE} ! client/10002 | 40 a1 1", "error.other-code/expected=10001/seen=10002/retry"),
+        row("5.3.3", f"{REFUSED_THRICE} ! client/10002 | 40 a1 1", OTHER_CODE),
         *(row("5.3.3", f"0 a1 1 refused ! client/10001 | 40 {queue} 1", STOPPED) for queue in ("a0", "b2")),
     ],
     "a call without a route ends by an unknown topic or, from 4.6.0 on, by an unreachable name server": [
@@ -133,7 +136,10 @@ PLAIN: dict[str, list[Row]] = {
         row("4.5.2", "0 r1-2 ! state", "attempts.stopped-early/first", lists=("a4 b4", "")),
         row("5.3.3", "0", "attempts.stopped-early/first"),
     ],
-    "a send with attempts but an unknown list is undecided": [row("5.3.3", "0 r7 a0 1", "undecided")],
+    "a send with attempts but an unknown list is undecided, and so is its thread's counter": [
+        row("5.3.3", "0 r7 a0 1", "undecided"),
+        row("5.3.3", "t0 0 a0 1 | t1 0 a0 1 | t0 20 r7 a1 1 | t0 40 b0 1 | t1 40 b0 1", "undecided", OUT_OF_TURN),
+    ],
     "a call that may have had either list is not known the next time: with the second, the first begins anew": [
         row("5.3.3", "0 a0 1 | 20 r1-2 a1 1 | 40 a0 1 | 60 r1-2 a1 1 | 80 a1 1", lists=("a2", "a2 b2")),
     ],
@@ -159,6 +165,7 @@ In 4.7.1, list a0 a1 b0 b1: a1 fails at tick 1. The retry starts at tick 2, writ
 AVOIDING: dict[str, list[Row]] = {
     "an avoidance ends 10 s after 522.1–522.2 ms; around its end both are legal, and later b0 may not be skipped": [
         row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10518 b0 1", USED, **SHORT),
+        row("5.3.3", f"{FAILED_B} | 10400 a0 1 | 10521.1 b0 1", OUT_OF_TURN, **SHORT),
         row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.2 b0 1", **SHORT),
         row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.1 b0 1", **SHORT),
         row("5.3.3", f"{FAILED_B} | 10400 a3 1 | 10522.1 a0 1", **SHORT),
@@ -190,6 +197,9 @@ AVOIDING: dict[str, list[Row]] = {
         row("4.7.1", f"{REWRITTEN} | 80 a0 1", lists=("a2 b2",)),
         row("4.7.1", f"{REWRITTEN} | 80 a1 1", MUTATED, lists=("a2 b2",)),
         row("4.7.1", f"{REWRITTEN} | 80 b1 1", MUTATED, lists=("a2 b2",)),
+    ],
+    "a list of the route that came back is a new one": [
+        row("4.7.1", f"{REWRITTEN} | 80 r2 a0 1 | 100 b1 1", lists=("a2 b2", "a2")),
     ],
     "a wrong choice is noted with its own latency, even 100 s into the run": [
         row("5.3.3", "0 a0 1 | 100000 b0 1 | 100020 b1 1", OUT_OF_TURN),
@@ -356,6 +366,26 @@ def test_calls_take_queues_in_turn_after_the_last_position(position: int, stands
 
 
 @pytest.mark.parametrize(
+    ("counters", "in_turn", "of_the_list"),
+    [
+        ([(1, 3), (1, 11)], True, True),
+        ([(1, 3), (1, 2)], False, True),
+        ([(1, None)], False, True),
+        ([(1, 3), (2, 3)], False, False),
+    ],
+)
+def test_every_state_stands_at_the_position(
+    counters: list[tuple[int, int | None]], in_turn: bool, of_the_list: bool
+) -> None:
+    """List and counter of the thread in each of its states; an unknown counter is at none."""
+    replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
+    replay.belief = Belief([replay.belief.states[0].copy(replay.transitions.tape, 0) for _ in counters])
+    for state, (version, value) in zip(replay.belief.states, counters, strict=True):
+        state.thread_state(0).version, state.thread_state(0).index.value = version, value
+    assert [replay.stands_at(0, 1, 3), replay.stands_at(0, 1, None)] == [in_turn, of_the_list]
+
+
+@pytest.mark.parametrize(
     ("release", "calm", "tick", "end_ms"),
     [("5.3.3", "600 a2 1 | 620 a3 1", 3, (10_522, 10_523)), ("4.9.8", "600 a0 1 | 620 a0 1", 7, (600_522, 600_523))],
 )
@@ -383,14 +413,23 @@ def test_a_table_that_only_extends_belongs_to_a_counter_that_stops_at_queues(rel
     assert kept == [not rules.fault_table.extends_only, False]
 
 
+@pytest.mark.parametrize(("release", "is_for_ever"), [("5.1.4", True), ("5.2.0", False)])
+def test_a_broker_unreachable_without_a_detector_stays_avoided(release: str, is_for_ever: bool) -> None:
+    """Only in 5.1.4 after a broker's error."""
+    belief = after("0 a0 1 | 20 a1 1 error > b1 1 | 40 b2 1", release).stationary(0, 1)
+    assert belief is not None and belief.unreachable
+    assert (belief.avoided_ms["a"] == (NEVER_MS, NEVER_MS)) is is_for_ever
+
+
 def test_calls_passed_over_leave_what_judged_ones_leave() -> None:
-    """After b's avoidance, a2, a3 and b0 passed over or judged: the same counter and items, whose start alone has an effect."""
-    judged, passed = (after(f"{FAILED_B} | 600 a2 1 | 11000 a3 1") for _ in range(2))
-    assert [one.difference for one in judged.judge_all(history("11020 b0 1 | 11040 b1 1"))] == [None, None]
-    assert not passed.remembers_calls
-    passed.pass_to(0, 5, ["b"])
-    assert [one.belief.states[0].key() for one in (judged, passed)] == [judged.belief.states[0].key()] * 2
-    assert passed.stationary(0, 1) == judged.stationary(0, 1)
+    """After b's avoidance or its first calls, passed over or judged: the same counter and items, whose start alone has an effect."""
+    for before in (f"{FAILED_B} | 600 a2 1 | 11000 a3 1", "0 a2 1 | 20 a3 1"):
+        judged, passed = (after(before) for _ in range(2))
+        assert [one.difference for one in judged.judge_all(history("11020 b0 1 | 11040 b1 1"))] == [None, None]
+        assert not passed.remembers_calls
+        passed.pass_to(0, 5, ["b"])
+        assert passed.belief.states[0].key() == judged.belief.states[0].key()
+        assert passed.stationary(0, 1) == judged.stationary(0, 1)
 
 
 def test_counters_of_calls_passed_over_move_by_one_a_call() -> None:

@@ -11,16 +11,24 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.tables.settings import ClientSettings
-from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.producer import interleave
 from rocketdiff.oracle.producer.replay import replay_for
 from rocketdiff.oracle.producer.states.decision_point import DecisionPoint
 from rocketdiff.oracle.producer.states.hidden_state import HiddenState, PendingReads, PendingRewrite
-from rocketdiff.oracle.producer.states.shared_list import begin_reading, begin_rewriting, catch_up, may_become
+from rocketdiff.oracle.producer.states.shared_list import (
+    begin_reading,
+    begin_rewriting,
+    catch_up,
+    may_become,
+    read_by_ns,
+)
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
-from tests.oracle.histories import history, routes
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.producer.settings import SendSettings
+from tests.oracle.histories import MS, attempt_of, history, routes
 from tests.oracle.judging import signatures
 
 TEXT = (
@@ -28,6 +36,9 @@ TEXT = (
     " t1 55.25 {after} 1"
 )
 REWRITING = ("4.9.7", "5.1.3")
+
+USED = "avoidance.used-avoided-broker/first"
+OTHER_CLASS = "error.other-class/expected=none/seen=MQClientException/first"
 
 
 def found(
@@ -68,13 +79,25 @@ def point_at(at_ns: int, thread: int = 0, *, chooses: bool = True, seen: str = "
 
 
 def elements_at(
-    point: DecisionPoint, rewrites: tuple[PendingRewrite, ...], readings: dict[int, PendingReads]
+    point: DecisionPoint,
+    rewrites: tuple[PendingRewrite, ...],
+    readings: dict[int, PendingReads],
+    pick: int | None = None,
 ) -> set[str]:
-    """The conditions in which a point may find b0, the first of two elements, beside rewrites of threads 1, 2, …"""
+    """
+    The conditions in which a point may find b0, the first of two elements, beside rewrites of threads 1, 2, …
+
+    pick: the element that thread 0 selected for its attempt.
+    """
     explorer, left = ChoiceExplorer(), set()
     while True:
         state = HiddenState(dialect_of("4.9.7"), explorer, latency_on=True)
         state.infos[1] = UncertainPublishInfo([("b", 0), ("b", 1)], {}, explorer)
+        if pick is not None:
+            mind = state.thread_state(0)
+            mind.version = 1
+            mind.loop = SendLoop(state.dialect, SendSettings(), state.selector(0, mind, ChoiceTape(explorer)))
+            mind.loop.pick = pick
         for thread, reading in readings.items():
             begin_reading(state, thread, reading)
         for thread, rewrite in enumerate(rewrites, 1):
@@ -122,9 +145,60 @@ def test_two_rewrites_of_one_element_happen_in_either_order() -> None:
         assert elements_at(point_at(15), rewrites, {0: PendingReads(1, 0, hook, None, 90)}) == elements
 
 
-def test_a_note_of_a_thread_without_a_choice_reads_no_element() -> None:
-    """Of a send to a given queue."""
-    assert elements_at(point_at(15, chooses=False), (TO_A1,), {}) == {"b0"}
+@pytest.mark.parametrize(("pick", "elements"), [(None, {"b0"}), (1, {"b0"}), (0, {"b0", "a0"})])
+def test_a_note_reads_the_broker_of_the_element_that_its_thread_selected(pick: int | None, elements: set[str]) -> None:
+    """None of a send to a given queue, also while its result is still to be read of another element."""
+    for readings in ({}, {0: PendingReads(1, 1, (), ("c", 5), 90)}):
+        assert elements_at(point_at(15, chooses=False), (TO_A1,), readings, pick) == elements
+
+
+@pytest.mark.parametrize(("by_ns", "elements"), [(9, set()), (10, {"a1"})])
+def test_reads_that_end_before_a_rewrite_begins_do_not_see_it(by_ns: int, elements: set[str]) -> None:
+    """Thread 9 reported a1, to which thread 1 rewrites the element from 10 ns on."""
+    assert elements_at(point_at(25), (TO_A1,), {9: PendingReads(1, 0, ("a", 1), None, by_ns)}) == elements
+
+
+@pytest.mark.parametrize(
+    ("broker", "queue_id", "pending"),
+    [("a", 1, ("a", 1)), ("a", 0, ("a", 0)), ("b", 1, (None, 1)), ("b", 0, None)],
+)
+def test_only_halves_of_a_rewrite_that_change_anything_are_pending(
+    broker: str, queue_id: int, pending: tuple[str | None, int] | None
+) -> None:
+    """Of an element that is b0: a new broker and id, the broker first, an id alone, and nothing."""
+    state = HiddenState(dialect_of("4.9.7"), ChoiceExplorer(), latency_on=True)
+    state.infos[1] = UncertainPublishInfo([("b", 0)], {}, ChoiceExplorer())
+    begin_rewriting(state, 1, TO_A1._replace(broker=broker, queue_id=queue_id))
+    assert [(one.broker, one.queue_id) for one in state.rewritings.values()] == ([] if pending is None else [pending])
+    assert state.infos[1].queues == [Queue("b", 0)]
+
+
+def test_a_thread_reads_after_its_own_rewrite_and_only_of_a_list_in_use() -> None:
+    """Of list 2, which no thread uses any more, nothing is read."""
+    state = HiddenState(dialect_of("4.9.7"), ChoiceExplorer(), latency_on=True)
+    state.infos[1] = UncertainPublishInfo([("b", 0)], {}, ChoiceExplorer())
+    begin_rewriting(state, 1, TO_A1)
+    for thread, version in ((1, 1), (2, 1), (3, 2)):
+        begin_reading(state, thread, PendingReads(version, 0, ("b", 0), ("b", 0, "c"), 90))
+    assert {thread: one.hook for thread, one in state.readings.items()} == {1: ("b", 0), 2: (), 3: ("b", 0)}
+
+
+@pytest.mark.parametrize(
+    ("error", "start_ms", "end_ms", "by_ms"),
+    [
+        ("RemotingTimeoutException", 1, 301, 4),
+        ("RemotingTimeoutException", 1, 251, 1),
+        ("RemotingTimeoutException", 400, 700, 700),
+        (None, 1, 301, 301),
+    ],
+    ids=["its whole timeout", "less", "its time was spent before", "answered"],
+)
+def test_an_attempt_that_timed_out_read_its_queue_before_it_waited(
+    error: str | None, start_ms: int, end_ms: int, by_ms: int
+) -> None:
+    """With a timeout of 300 ms for the call from 0 on, 2 ms of which may be lost by rounding."""
+    (send,) = history("0 a0 1")
+    assert read_by_ns(send, attempt_of(0, "a", 0, start_ms * MS, end_ms * MS, error), 300) == by_ms * MS
 
 
 @pytest.mark.parametrize(
@@ -176,23 +250,29 @@ def test_a_queue_that_the_element_never_was_is_a_difference(release: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("queue", "orders", "expected"),
+    ("queue", "later", "orders", "expected"),
     [
-        ("b1", 64, []),
-        ("a1", 64, []),
-        ("b2", 64, ["queue.out-of-turn/first"]),
-        ("a2", 64, ["avoidance.used-avoided-broker/first"]),
-        ("a2", 1, ["undecided"]),
+        ("b1", "", 64, []),
+        ("a1", "", 64, []),
+        ("b2", "", 64, ["queue.out-of-turn/first"]),
+        ("a2", "", 64, [USED]),
+        ("a2", "| t0 80 a0 1 | t0 100 a0 1", 64, [USED]),
+        ("a2", "| t0 400 =q0 a0 1 ! client/10001", 64, [USED, OTHER_CLASS]),
+        ("a2", "", 1, ["undecided"]),
     ],
 )
 def test_a_rewrite_of_another_element_does_not_explain_a_read(
-    queue: str, orders: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+    queue: str, later: str, orders: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thread 1 rewrites b1 to a1, and thread 2 an element of its own; undecided if only so many orders are followed."""
+    """
+    Thread 1 rewrites b1 to a1, and thread 2 an element of its own; undecided if only so many orders are followed.
+
+    After a difference everything is explained again, to the last call's end.
+    """
     monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", orders)
     text = (
         "t1 0 a0 1 | t2 1 a2 1 | t0 10 a0 0.1 refused ! client/10001 | t0 20 b0 1 | t1 50 b0 5 refused ! client/10001"
-        f" | t0 54.9 {queue} 2 | t1 55.25 a1 1 | t2 55.27 a2 1"
+        f" | t0 54.9 {queue} 2 | t1 55.25 a1 1 | t2 55.27 a2 1 {later}"
     )
     assert signatures("4.9.7", text, "a3 b3", on=True, timeout=300, retries=0) == expected
 
@@ -203,6 +283,8 @@ def test_a_result_is_that_of_the_last_attempt() -> None:
     send = replace(send, broker="b", queue_id=1)
     transitions = replay_for("4.9.7", ClientSettings(), routes("a3 b2")).transitions
     assert [transitions._named(send, seen) for seen in send.attempts] == [None, ("b", 0, 1, "b")]
+    for bare in (replace(send, broker=None), replace(send, queue_id=None)):
+        assert transitions._named(bare, send.attempts[-1]) is None
 
 
 @pytest.mark.parametrize("queue", ["a0", "a1"])

@@ -8,10 +8,13 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import INDEX_BASE
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.oracle.producer.states.decision_point import decision_points_of
-from rocketdiff.oracle.producer.states.transition import Routes
+from rocketdiff.oracle.producer.states.transition import Routes, Transitions, _charged
+from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.settings import SendSettings
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal
+from tests.oracle.states import state
 
 OUT_OF_TURN = ["queue.out-of-turn/first"]
 
@@ -106,6 +109,27 @@ def test_an_unjudged_call_leaves_lists_as_the_route_gave_them_and_counters_open(
     replay.reopen(0)
     assert state.infos[1].queues == [Queue("a", 0), Queue("a", 1), Queue("b", 0), Queue("b", 1)]
     assert (state.thread_state(0).index.value, replay.belief.complete) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("from_ns", "to_ns", "meets"), [(0, 9, False), (0, 10, True), (12, 14, True), (20, 30, True), (21, 30, False)]
+)
+def test_a_call_meets_a_step_of_the_clock(from_ns: int, to_ns: int, meets: bool) -> None:
+    """A step somewhere between 10 and 20 ns."""
+    transitions = Transitions(dialect_of("5.3.3"), SendSettings(), routes("a4"), steps=((10, 20),))
+    assert transitions.meets_step(from_ns, to_ns) is meets
+
+
+def test_a_note_charges_what_its_thread_selected() -> None:
+    """The list element as it is now; nothing before the thread's first call, after its last, or before a selection."""
+    made = state()
+    assert [_charged(made, thread) for thread in (0, 1)] == ["b", None]
+    made.thread_state(1)
+    assert _charged(made, 1) is None
+    loop = made.thread_state(0).loop
+    assert loop is not None
+    loop.pick = None
+    assert _charged(made, 0) is None
 
 
 def test_without_fault_latency_an_unjudged_call_leaves_the_rest_certain() -> None:

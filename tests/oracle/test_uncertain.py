@@ -1,6 +1,7 @@
 """Which broker may be the best known, against all sortings; and brokers of other lists."""
 
 from itertools import permutations, product
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,14 @@ from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.producer.states.uncertain import UncertainFaultTable, UncertainPublishInfo, write_queues_in
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.queue_choice import index
-from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem, FaultRules
+from rocketmq_reference.rules.queue_choice.fault_table import (
+    EXTENDING,
+    EXTENDING_WITH_REACHABILITY,
+    OVERWRITING,
+    OVERWRITING_SHUFFLED,
+    FaultItem,
+    FaultRules,
+)
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 
 FAR = 10**9
@@ -70,6 +78,78 @@ def test_a_copy_of_a_table_is_a_table_of_its_own() -> None:
     copied.update("b", 1, 0, True, 0)
     assert (list(made.items), made.items["a"].reachable) == (["a"], True)
     assert (copied.explorer, copied.rules, list(copied.items)) == (made.explorer, made.rules, ["a", "b"])
+
+
+def outcomes(rules: FaultRules, moving: dict[str, set[bool]], question: str, *names: str) -> set[Any]:
+    """All answers of a table in which a is avoided and unreachable, b is neither, while some are noted."""
+    made = UncertainFaultTable(rules, ChoiceExplorer())
+    found: set[Any] = set()
+    for broker, until_ms in (("a", FAR), ("b", 0)):
+        made.update(broker, 5, until_ms, True, 0)
+        made.items[broker].reachable = broker == "b"
+    while True:
+        table = made.copy()
+        table.moving = {broker: frozenset(after) for broker, after in moving.items()}
+        if question == "pick":
+            found.add(table.pick_one_at_least(ThreadIndex(index.MASKED, -1), ChoiceTape(made.explorer), 1))
+        elif question == "compare":
+            found.add(table.compare(table.items[names[0]], table.items[names[1]], 1))
+        elif question == "reachable":
+            found.add(table.is_reachable(names[0]))
+        else:
+            found.add(table.is_available(names[0], 1))
+        if not made.explorer.advance():
+            return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "broker", "after", "available", "reachable"),
+    [
+        (OVERWRITING, "a", set(), {False}, {False}),
+        (OVERWRITING, "a", {True}, {True, False}, {True, False}),
+        (OVERWRITING, "a", {False}, {False}, {False}),
+        (OVERWRITING, "b", {True}, {True}, {True}),
+        (OVERWRITING, "b", {False}, {True, False}, {True, False}),
+        (OVERWRITING, "b", {True, False}, {True, False}, {True, False}),
+        (EXTENDING, "a", {True}, {False}, {True, False}),
+        (EXTENDING, "b", {True, False}, {True, False}, {True, False}),
+        (EXTENDING_WITH_REACHABILITY, "a", {True}, {True, False}, {True, False}),
+    ],
+)
+def test_a_broker_that_is_noted_meanwhile_is_read_before_or_after(
+    rules: FaultRules, broker: str, after: set[bool], available: set[bool], reachable: set[bool]
+) -> None:
+    """A quick answer ends no avoidance where notes only extend them, unless the broker was unreachable."""
+    moving = {broker: after} if after else {}
+    assert outcomes(rules, moving, "available", broker) == available
+    assert outcomes(rules, moving, "reachable", broker) == reachable
+
+
+@pytest.mark.parametrize(
+    ("moving", "orders"), [((), {1}), (("a",), {-1, 1}), (("b",), {-1, 1}), (("a", "b"), {-1, 1}), (("c",), {1})]
+)
+def test_brokers_that_are_noted_meanwhile_have_any_order(moving: tuple[str, ...], orders: set[int]) -> None:
+    """Of a, which is avoided, and b, which is not, if one of them is noted."""
+    assert outcomes(OVERWRITING, {broker: {True} for broker in moving}, "compare", "a", "b") == orders
+
+
+@pytest.mark.parametrize(("moving", "picked"), [((), {"b"}), (("c",), {"b", "c"}), (("b",), {"a", "b"})])
+def test_a_broker_noted_for_the_first_time_may_be_the_best_known(moving: tuple[str, ...], picked: set[str]) -> None:
+    """C may have its item already, or not; a is the best only if b is noted meanwhile."""
+    assert outcomes(OVERWRITING, {broker: {True} for broker in moving}, "pick") == picked
+
+
+def test_a_rewrite_that_is_kept_is_done_once() -> None:
+    """It changes the list when it is written; a second writing changes nothing."""
+    info = UncertainPublishInfo([("a", 0), ("b", 0)], {}, ChoiceExplorer())
+    info.defers = True
+    info.rewrite(1, Queue("a", 1))
+    assert info.queues == [Queue("a", 0), Queue("b", 0)]
+    info.write_now()
+    assert info.queues == [Queue("a", 0), Queue("a", 1)]
+    info.queues[1] = Queue("b", 0)
+    info.write_now()
+    assert info.queues == [Queue("a", 0), Queue("b", 0)]
 
 
 def test_write_queues_are_counted_by_broker() -> None:

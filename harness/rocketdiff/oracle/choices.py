@@ -32,7 +32,6 @@ class ChoiceExplorer:
     def restart(self) -> None:
         self._choices.clear()
         self._options.clear()
-        self._asked = 0
 
     def advance(self) -> bool:
         """Prepare the next run; False if all combinations were run."""

@@ -142,7 +142,7 @@ def _why_not(
         return DifferenceKind.QUEUE, RETURNED_TO_FAILED_BROKER.name
     if any(_is_rewritten(state, step, observed, pristine, elsewhere=elsewhere) for state, step in tries):
         return DifferenceKind.QUEUE, MUTATED_LIST.name
-    if elsewhere and any(_is_next_past(brokers, state, step, observed) for state, step in tries):
+    if any(_is_next_past(brokers, state, step, observed) for state, step in tries):
         return DifferenceKind.AVOIDANCE, STAYED_AWAY_FROM_AVAILABLE_BROKER.name
     return DifferenceKind.QUEUE, OUT_OF_TURN.name
 

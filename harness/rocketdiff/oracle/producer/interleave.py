@@ -51,9 +51,10 @@ Frontier = dict[Progress, Belief]
 class _Lane:
     """One thread: its decision points in order, and the observation of each."""
 
-    __slots__ = ("observations", "points")
+    __slots__ = ("observations", "points", "thread")
 
-    def __init__(self) -> None:
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
         self.points: list[DecisionPoint] = []
         self.observations: list[Observation] = []
 
@@ -69,14 +70,14 @@ def judge_interleaved(
     """Return judgements in the order of the observations, which are ordered by start of their sends."""
     unjudged = {id(observation): observation.judged_without_rules(witnessed) for observation in observations}
     threads = sorted({observation.send.thread for observation in observations})
-    lanes = {thread: _Lane() for thread in threads}
+    lanes = {thread: _Lane(thread) for thread in threads}
     for observation in observations:
         if unjudged[id(observation)] is None:
             lanes[observation.send.thread].add(observation)
     unknown_ns = min(
         (observation.send.start_ns for observation in observations if observation.moved_unseen), default=None
     )
-    if transitions.settings.send_latency_fault_enable and transitions.slipped_since_ns is not None:
+    if transitions.slipped_since_ns is not None:
         unknown_ns = min(transitions.slipped_since_ns, unknown_ns or transitions.slipped_since_ns)
     states = _follow(transitions, belief, [lanes[thread] for thread in threads], unknown_ns)
     for observation in observations:
@@ -110,12 +111,10 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
                     found.setdefault(onward, []).extend(states)
         if not found:
             progress, here = next(iter(frontier.items()))
-            misread = _misread(lanes, frontier)
-            if misread is not None:
-                progress, lane = misread
-                observation, number = lanes[lane].observations[progress[lane] - 1], progress[lane] - 1
-                observation.note_doubt(Belief(frontier[progress].states, complete))
-                states = transitions.every_forced(frontier[progress].states, lanes[lane].points[number])
+            if (misread := _misread(lanes, frontier)) is not None:
+                number = progress[misread] - 1
+                lanes[misread].observations[number].note_doubt(Belief(here.states, complete))
+                states = transitions.every_forced(here.states, lanes[misread].points[number])
                 frontier = _settled(transitions, lanes, {progress: states}, complete)
                 left += 1
                 continue
@@ -182,21 +181,19 @@ def _may_avoid(rival: DecisionPoint) -> bool:
     return rival.number > 0 and rival.followed_by is not None
 
 
-def _misread(lanes: list[_Lane], frontier: Frontier) -> tuple[Progress, int] | None:
-    """A progress, and a lane whose hook reported what none of the selected elements ever was; None if other points fail."""
-    found: tuple[Progress, int] | None = None
-    for progress, here in frontier.items():
-        lost = [
-            lane
+def _misread(lanes: list[_Lane], frontier: Frontier) -> int | None:
+    """A lane of the first progress whose hook reported what none of the selected elements ever was; None if other points fail."""
+    lost = [
+        {
+            lane: lanes[lane].points[number - 1].to_ns
             for lane, number in enumerate(progress)
             if number
             and lanes[lane].observations[number - 1].doubt is not None
-            and all(_reads_in_vain(state, lanes[lane].observations[number - 1].send.thread) for state in here.states)
-        ]
-        if not lost:
-            return None
-        found = found or (progress, min(lost, key=lambda lane: lanes[lane].points[progress[lane] - 1].to_ns))
-    return found
+            and all(_reads_in_vain(state, lanes[lane].thread) for state in here.states)
+        }
+        for progress, here in frontier.items()
+    ]
+    return min(lost[0], key=lost[0].__getitem__) if all(lost) else None
 
 
 def _reads_in_vain(state: HiddenState, thread: int) -> bool:

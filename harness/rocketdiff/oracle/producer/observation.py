@@ -154,10 +154,6 @@ class Observation:
                 return ended
         return self.transitions.every_forced(states, point)
 
-    @property
-    def is_explained(self) -> bool:
-        return self.difference is None and self.undecided is None
-
     def as_known(self, after: HiddenState) -> KnownCall:
         return KnownCall(
             after, self._legal, {at: (allowed.lo_ms, allowed.hi_ms) for at, allowed in self._allowed.items()}

@@ -13,6 +13,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.settings import CLIENT_SETTINGS, ClientSettings
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.interleave import judge_interleaved
 from rocketdiff.oracle.producer.judgement import SendJudgement
 from rocketdiff.oracle.producer.observation import Observation
@@ -79,7 +80,7 @@ class Replay:
             return unjudged
         if self.transitions.has_slipped(send.end_ns):
             self.belief.complete = False
-        shape = None if observation.narrated or self.transitions.left_out else shape_of(self.belief, send)
+        shape = None if observation.narrated else shape_of(self.belief, send)
         known = None if shape is None else self.known.get(shape)
         if known is not None:
             self.belief = Belief([known.after.copy(self.transitions.tape, send.thread)])
@@ -89,7 +90,7 @@ class Replay:
             if point.followed_by is None or send.mode is SendMode.ASYNC:
                 for state in states:
                     self.transitions.end(state, send.thread)
-            now_ms = point.from_ns // 1_000_000
+            now_ms = point.from_ns // NS_PER_MS
             self.belief = settle_belief(states, self.transitions.explorer, now_ms, complete=self.belief.complete)
         if shape is not None:
             self._keep(shape, observation)
@@ -97,7 +98,7 @@ class Replay:
 
     def _keep(self, shape: Shape, observation: Observation) -> None:
         is_certain = self.belief.complete and len(self.belief.states) == 1 and not self.transitions.left_out
-        if not is_certain or not observation.is_explained:
+        if not is_certain or observation.difference is not None:
             return
         if len(self.known) >= MOST_KNOWN:
             self.known.clear()

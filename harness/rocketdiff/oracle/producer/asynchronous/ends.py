@@ -14,6 +14,7 @@ from rocketdiff.core.records.sending import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.sends.outcome import is_error_word, may_be
 from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.signatures import OTHER_CAUSE, OTHER_CLASS, OTHER_STATUS, STOPPED_EARLY, WENT_ON
+from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.producer.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.producer.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.producer.sentences import end_text, finish_text
@@ -154,7 +155,7 @@ class _Explorer:
         self._troubled = tuple(troubled(attempt.broker, attempt.start_ns, attempt.end_ns) for attempt in attempts)
         # The broker of an invisible retry is unknown.
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
-        self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
+        self._waited_ms = max((attempts[0].start_ns - send.start_ns) // NS_PER_MS, 0)
         self._selecting = self._selector()
         self._retries_at_once = dialect.producer.asynchronous.runs_on is AsyncThread.OWN
 
@@ -194,10 +195,10 @@ class _Explorer:
 
     def _after_seen(self, state: "_State", step: Invoke, made: int) -> Iterator["_State"]:
         attempt, is_troubled, seen = self._attempts[state.seen], self._troubled[state.seen], state.seen + 1
-        took_ms = state.late_ms + (attempt.end_ns - attempt.start_ns) // 1_000_000
+        took_ms = state.late_ms + (attempt.end_ns - attempt.start_ns) // NS_PER_MS
         now_ms = step.began_ms + took_ms
         if self._has_no_time(step):
-            causes = self._unconnected(step, 0, is_troubled)[-1:]
+            causes = [self._before_the_request(_TOO_MUCH)]
         else:
             causes = self._causes(step, took_ms, is_troubled)
             if not causes or (seen == len(self._attempts) and self._send.error is None):
@@ -253,11 +254,14 @@ class _Explorer:
 
     def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
         """Causes of failure before the request is written: no connection, or one that came too late."""
-        background = self._dialect.client.remoting.connects_in_background
-        causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
+        causes = [self._before_the_request(_CONNECT)] if is_troubled else []
         if self._dialect.client.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
-            causes.append(_Cause(_TOO_MUCH, thrown=not background, direct=background))
+            causes.append(self._before_the_request(_TOO_MUCH))
         return causes
+
+    def _before_the_request(self, error: str) -> _Cause:
+        background = self._dialect.client.remoting.connects_in_background
+        return _Cause(error, thrown=not background, direct=background)
 
     def _has_no_time(self, invoke: Invoke) -> bool:
         return self._dialect.client.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None

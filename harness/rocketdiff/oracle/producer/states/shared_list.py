@@ -59,8 +59,7 @@ def catch_up(state: HiddenState, point: DecisionPoint, explorer: ChoiceExplorer)
     are over, cannot have read what its hook reported.
     """
     thread = point.send.thread
-    if thread in state.rewritings:
-        complete(state, thread)
+    complete(state, thread)
     _write_others(state, point, explorer)
     reading = state.readings.pop(thread, None)
     if reading is not None:
@@ -94,9 +93,9 @@ def begin_rewriting(state: HiddenState, thread: int, rewrite: PendingRewrite) ->
 
 
 def _write_others(state: HiddenState, point: DecisionPoint, explorer: ChoiceExplorer) -> None:
-    own, first = point.send.thread, -1
+    first = -1
     for thread in sorted(state.rewritings):
-        if thread != own and state.rewritings[thread].to_ns < point.from_ns:
+        if state.rewritings[thread].to_ns < point.from_ns:
             complete(state, thread)
     while True:
         # Only rewrites of one element depend on each other's order.
@@ -104,9 +103,7 @@ def _write_others(state: HiddenState, point: DecisionPoint, explorer: ChoiceExpl
         open_ = [
             thread
             for thread, one in sorted(state.rewritings.items())
-            if thread != own
-            and (thread >= first or (last is not None and one.position == last.position))
-            and _matters(state, point, one)
+            if (thread >= first or (last is not None and one.position == last.position)) and _matters(state, point, one)
         ]
         chosen = explorer.choose(1 + len(open_)) if open_ else 0
         if not chosen:
