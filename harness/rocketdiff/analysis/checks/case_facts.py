@@ -1,5 +1,6 @@
 """The aggregated facts of one case, from which its checks are evaluated."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -40,6 +41,8 @@ certainly did remains a difference.
 """
 
 TallyKey = tuple[str, str, str, str]
+Row = tuple[str, str, str, tuple[int, float]]
+"""Arm, phase, key and (n, total) of a tally."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,14 @@ class CaseFacts:
     tallies: Mapping[TallyKey, tuple[int, float]] = field(default_factory=dict)
     episodes: tuple[OutageValue, ...] = ()
     faults: tuple[FaultRecord, ...] = ()
+    _by_check: Mapping[str, Sequence[Row]] = field(init=False, repr=False, compare=False)
+    """The tallies again: all checks together ask thousands of times, and most tallies are points of pictures."""
+
+    def __post_init__(self) -> None:
+        found: defaultdict[str, list[Row]] = defaultdict(list)
+        for (check, arm, phase, key), value in self.tallies.items():
+            found[check].append((arm, phase, key, value))
+        object.__setattr__(self, "_by_check", dict(found))
 
     def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
         """Count of a check's keys (none: all), over all arms and phases unless given."""
@@ -67,18 +78,15 @@ class CaseFacts:
         return sum(total for _, total in rows) / count if count else None
 
     def keys(self, check: str, arm: str) -> tuple[str, ...]:
-        return tuple(sorted({key for name, side, _, key in self.tallies if (name, side) == (check, arm)}))
+        return tuple(sorted({key for side, _, key, _ in self._by_check.get(check, ()) if side == arm}))
 
     def _matching(
         self, check: str, keys: Sequence[str], arm: str | None, phase: str | None
     ) -> Sequence[tuple[int, float]]:
         return [
             value
-            for (name, side, when, key), value in self.tallies.items()
-            if name == check
-            and (not keys or key in keys)
-            and (arm is None or side == arm)
-            and (phase is None or when == phase)
+            for side, when, key, value in self._by_check.get(check, ())
+            if (not keys or key in keys) and (arm is None or side == arm) and (phase is None or when == phase)
         ]
 
     def evidence(
