@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from rocketdiff import __version__
@@ -43,7 +44,7 @@ def describe_manifests(manifests: Sequence[RunManifest], folders: Sequence[str] 
     """The same from ``run.json`` alone, for runs without folders; ``folders``: relative paths as a user would type them."""
     first = manifests[0]
     placed = zip(manifests, folders or ("",) * len(manifests), strict=True)
-    pairs = [(parse(entry.scenario_text, entry.scenario), entry.checks) for each in manifests for entry in each.cases]
+    pairs = [(_scenario(entry), entry.checks) for each in manifests for entry in each.cases]
     return RunInfo(
         run="+".join(manifest.run for manifest in manifests),
         seed=first.seed,
@@ -89,7 +90,13 @@ def _require_faults(run: RunDirectory) -> None:
 
 
 def _scenario(entry: CaseEntry) -> Scenario:
-    return parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
+    return _read(entry.scenario_text, entry.number)
+
+
+@lru_cache(maxsize=1_024)
+def _read(text: str, case: int) -> Scenario:
+    """Cached, because every run of a suite has the same texts."""
+    return parse(text, f"the scenario stored with case {case}")
 
 
 def _case(entry: CaseEntry, folder: str) -> CaseInfo:
