@@ -4,8 +4,9 @@ The output of the pass over one case: small rows of six kinds. Spark receives no
 A row of the table ``facts`` has the run, the case number and exactly one non-null column among the six kinds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -143,21 +144,21 @@ def arrow_type(declared: Any) -> pa.DataType:
     return pa.float64() if declared is float else _struct(declared)
 
 
-def _struct(kind: type[Any]) -> pa.DataType:
+def _struct(kind: type[Any]) -> pa.StructType:
     hints = get_type_hints(kind)
     return pa.struct([pa.field(name, arrow_type(hints[name])) for name in columns_of(kind)])
 
 
+_STRUCTS = {kind: _struct(kind) for kind in KINDS.values()}
 _COLUMN_TYPES: dict[str, pa.DataType] = {
     "run": pa.string(),
     "number": pa.int64(),
-    **{name: _struct(kind) for name, kind in KINDS.items()},
+    **{name: _STRUCTS[kind] for name, kind in KINDS.items()},
 }
 
 ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Arrow schema of ``facts``."""
 
-_COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
 _MEMBERS = {kind: columns_of(kind) for kind in KINDS.values()}
 
 
@@ -174,22 +175,34 @@ def batches(facts: Iterable[CaseFact], rows: int = 8_192) -> Iterator[pa.RecordB
 
 
 def _batch(facts: list[CaseFact]) -> pa.RecordBatch:
-    columns: dict[str, list[object]] = {name: [] for name in ARROW_SCHEMA.names}
-    for fact in facts:
-        columns["run"].append(fact.run)
-        columns["number"].append(fact.number)
-        filled = _COLUMN_OF_KIND[type(fact.fact)]
-        for name in KINDS:
-            columns[name].append(_row(fact.fact) if name == filled else None)
-    return pa.RecordBatch.from_pydict(columns, schema=ARROW_SCHEMA)
+    every = [fact.fact for fact in facts]
+    columns: list[Any] = [
+        pa.array([fact.run for fact in facts], type=pa.string()),
+        pa.array([fact.number for fact in facts], type=pa.int64()),
+        *(_column(every, kind) for kind in KINDS.values()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=ARROW_SCHEMA)
 
 
-def _row(fact: Fact) -> dict[str, object]:
-    row = {name: getattr(fact, name) for name in _MEMBERS[type(fact)]}
-    if isinstance(fact, DifferenceFact):
-        row["sides"] = [asdict(side) for side in fact.sides]
-        row["figures"] = msgspec.json.encode(fact.figures).decode()
-    return row
+def _column(facts: Sequence[Fact], kind: type[Fact]) -> Any:
+    """Return the facts of a kind as an Arrow array, null for every other fact."""
+    declared = _STRUCTS[kind]
+    own = [fact for fact in facts if type(fact) is kind]
+    if not own:
+        return pa.nulls(len(facts), declared)
+    members = [pa.array(_values(own, kind, name), type=declared.field(name).type) for name in _MEMBERS[kind]]
+    numbers = iter(range(len(own)))
+    places = [next(numbers) if type(fact) is kind else None for fact in facts]
+    return pa.StructArray.from_arrays(members, fields=list(declared)).take(pa.array(places, type=pa.int64()))
+
+
+def _values(facts: Sequence[Fact], kind: type[Fact], name: str) -> list[object]:
+    values = list(map(attrgetter(name), facts))
+    if kind is DifferenceFact and name == "sides":
+        return [[asdict(side) for side in sides] for sides in values]
+    if kind is DifferenceFact and name == "figures":
+        return [msgspec.json.encode(figures).decode() for figures in values]
+    return values
 
 
 def difference_of(row: Mapping[str, Any]) -> DifferenceFact:
