@@ -93,9 +93,9 @@ def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
     tables: dict[TableKey, pa.Table] = {}
     for statement in statements:
         rows = _rows(place, unit.file(TRACES[statement.table]), unit.run)
-        wanted = pc.field("case") == unit.case
+        wanted = pc.equal(rows.column("case"), pa.scalar(unit.case))
         if statement.arm is not None:
-            wanted &= pc.field("arm") == ARM_CODES[statement.arm]
+            wanted = pc.and_(wanted, pc.equal(rows.column("arm"), pa.scalar(ARM_CODES[statement.arm])))
         content = rows.filter(wanted).drop_columns(["run"]).cast(TABLES[statement.table].schema)
         verify(content, statement, where=f"{statement.table} of case {unit.case} of run {unit.run} in the record")
         tables[statement.table, statement.arm] = content

@@ -191,7 +191,7 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
             seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
-    return rows.filter(pc.field("run") == run)
+    return rows.filter(pc.equal(rows.column("run"), pa.scalar(run)))
 
 
 def require_columns(seen: Sequence[str], names: Sequence[str], file: StatedFile) -> None:
