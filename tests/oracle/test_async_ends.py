@@ -61,7 +61,12 @@ NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
         (("4.9.3",), trace(495, error="timeout"), faulty, "attempts.stopped-early/first"),
         (("4.9.3",), trace(496, error="timeout"), faulty, None),
         # a first attempt is never invisible
-        (("4.9.3",), trace(600, error="refused"), faulty_itself, "attempts.stopped-early/first"),
+        (
+            ("4.9.3",),
+            replace(trace(600, error="refused"), start_ns=-500 * MS),
+            faulty_itself,
+            "attempts.stopped-early/first",
+        ),
         # a retry 1 ms after the timeout has no time left
         (("5.1.4",), trace(501, TIMED_OUT, error="client-refused"), faulty_itself, "attempts.stopped-early/retry"),
         # a retry that had no time left and was given up at once ends the last one's call with its own exception

@@ -82,6 +82,12 @@ def test_lines_have_index_queue_and_time_without_fault_latency() -> None:
     ]
 
 
+def test_positions_are_of_the_older_list_while_it_changes() -> None:
+    """Four queues before, two after."""
+    lines = explain("5.3.3", ClientSettings(), routes("a2 b2", "a2"), history("0 a0 1 | 20 r1-2 a1 1"), send=1)
+    assert "  index after position 0 (of 0–3)" in lines
+
+
 def test_an_explicit_queue_is_explained_without_rules() -> None:
     """A send to an explicit queue is explained by observations only."""
     assert explained("5.3.3", "0 =q1 a1 1", 0)[1:3] == [

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from rocketdiff.analysis.sending.checks.context import CaseContext
-from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, WordDictionary, arm_columns, place_of
+from rocketdiff.analysis.sending.columns.arm_columns import (
+    ArmColumns,
+    WordDictionary,
+    _taken,
+    arm_columns,
+    longest_wait_ms,
+    place_of,
+)
 from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, _after_trouble, _views_of
 from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
@@ -226,12 +233,55 @@ def test_places_of_queues_and_views_of_sends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "row"),
-    [("sends", {"send": 0}), ("sends", {"thread": -1}), ("sends", {"send": 1 << 40}), ("attempts", {"send": -1})],
+    ("table", "number", "row"),
+    [
+        ("sends", 1, {"send": 0}),
+        ("sends", 1, {"thread": -1}),
+        ("sends", 0, {"thread": -1}),
+        ("sends", 0, {"send": -1}),
+        ("sends", 2, {"send": 1 << 40}),
+        ("attempts", 0, {"send": -1}),
+        ("attempts", 1, {"send": 3}),
+    ],
 )
-def test_rows_out_of_order_have_no_columns(table: str, row: Row) -> None:
-    """Sends must be numbered and sorted."""
-    assert columns_of(three(**{table: row})) is None
+def test_rows_out_of_order_have_no_columns(table: str, number: int, row: Row) -> None:
+    """Sends must be numbered and sorted, and so must attempts."""
+    rows = three()
+    rows[table][number] |= row
+    assert columns_of(rows) is None
+
+
+def test_views_without_any_attempt() -> None:
+    """None is simple, and none has a row."""
+    columns = columns_of(three() | {"attempts": []})
+    assert columns is not None
+    assert (columns.attempts.tolist(), columns.first_attempt.tolist()) == ([0] * 3, [-1] * 3)
+    assert columns.simple.tolist() == [False] * 3
+
+
+def test_views_of_two_threads() -> None:
+    """The key of a view has its thread and its send."""
+    rows = three()
+    for table in ("sends", "attempts"):
+        rows[table][2]["thread"] = 5
+    columns = columns_of(rows)
+    assert columns is not None
+    assert (columns.threads.tolist(), columns.sends.tolist()) == ([0, 0, 5], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("rows", "taken"), [([0, 1], [7, 8]), ([1, 0], [8, 7]), ([0, -1], [7, -1]), ([1], [8]), ([0, 0, 1], [7, 7, 8])]
+)
+def test_values_of_rows(rows: list[int], taken: list[int]) -> None:
+    """In the order of the rows; -1 for a missing one."""
+    assert _taken(np.array([7, 8]), np.array(rows), -1).tolist() == taken
+
+
+@pytest.mark.parametrize(("start_ns", "tried_ns", "waited_ms"), [(5, 5, 1), (5, 7, 3), (5, 4, 1)])
+def test_the_longest_wait_that_a_clock_of_milliseconds_may_show(start_ns: int, tried_ns: int, waited_ms: int) -> None:
+    """From a call at 5.9 ms to an attempt; one that a witness saw before it began at once."""
+    times = SimpleNamespace(start_ns=np.array([start_ns * MS + 900_000]), tried_ns=np.array([tried_ns * MS + 950_000]))
+    assert longest_wait_ms(cast(ArmColumns, times)).tolist() == [waited_ms]
 
 
 @pytest.mark.parametrize(

@@ -59,14 +59,18 @@ def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
     for chunk in column.chunks:
         values = [missing if word is None else value_of(word) for word in chunk.dictionary.to_pylist()]
         codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
-        parts.append(np.array([*values, missing], dtype=np.int64)[codes.to_numpy(zero_copy_only=False)])
+        parts.append(np.array([*values, missing], dtype=np.int64)[codes.to_numpy()])
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def integers(column: Any) -> Ints:
+    """Return a column of integers that is never null."""
+    return np.asarray(column.to_numpy(), dtype=np.int64)
 
 
 def integers_or(column: Any, missing: int) -> Ints:
     """Return a column of integers; ``missing`` for null."""
-    filled = column.cast(pa.int64()).fill_null(missing) if column.null_count else column
-    return np.asarray(filled.to_numpy(), dtype=np.int64)
+    return integers(column.cast(pa.int64()).fill_null(missing) if column.null_count else column)
 
 
 def is_word(column: Any, word: str) -> Mask:
@@ -165,14 +169,14 @@ def _joined(
     def of_attempt(values: Ints) -> Ints:
         return _taken(values, first_attempt, MISSING)
 
-    tried_ns, answered_ns = (of_attempt(integers_or(attempts.column(name), 0)) for name in ("start_ns", "end_ns"))
+    tried_ns, answered_ns = (of_attempt(integers(attempts.column(name))) for name in ("start_ns", "end_ns"))
     tried_at = brokers.codes_of(attempts.column("broker"))
-    places = place_of(tried_at, integers_or(attempts.column("queue_id"), MISSING))
+    places = place_of(tried_at, integers(attempts.column("queue_id")))
     broker, place = of_attempt(tried_at), of_attempt(places)
     named = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = WordDictionary()
-    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
+    well = (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
     well &= of_send(_went_well(sends, mode).astype(np.int64)) + of_attempt(_was_stored(attempts).astype(np.int64)) == 2
     # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
     well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_LEAST_MS
@@ -182,17 +186,17 @@ def _joined(
         first_attempt=first_attempt,
         attempts=counts,
         simple=well,
-        start_ns=of_send(integers_or(sends.column("start_ns"), 0)),
-        end_ns=of_send(integers_or(sends.column("end_ns"), 0)),
+        start_ns=of_send(integers(sends.column("start_ns"))),
+        end_ns=of_send(integers(sends.column("end_ns"))),
         returned_ns=of_send(integers_or(sends.column("returned_ns"), MISSING)),
         tried_ns=tried_ns,
         answered_ns=answered_ns,
         broker=broker,
         place=place,
         queue_offset=offset,
-        route=of_send(integers_or(sends.column("route"), MISSING)),
-        argument=of_send(integers_or(sends.column("argument"), 0)),
-        body_bytes=of_send(integers_or(sends.column("body_bytes"), 0)),
+        route=of_send(integers(sends.column("route"))),
+        argument=of_send(integers(sends.column("argument"))),
+        body_bytes=of_send(integers(sends.column("body_bytes"))),
         properties=of_send(texts.codes_of(sends.column("properties"))),
         planned_properties=(*texts.words, None),
         last_place=_taken(places, np.where(counts, first_attempt + counts - 1, MISSING), MISSING),
@@ -218,7 +222,7 @@ def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -
 
 def _went_well(sends: pa.Table, mode: SendMode) -> Mask:
     well = is_word(sends.column("status"), _OK) & (
-        integers_or(sends.column("route"), 0) == integers_or(sends.column("route_after"), 0)
+        integers(sends.column("route")) == integers(sends.column("route_after"))
     )
     for name in ("error", "cause", "code"):
         well &= is_null(sends.column(name))
@@ -232,12 +236,12 @@ def _was_stored(attempts: pa.Table) -> Mask:
     stored = is_word(attempts.column("status"), _OK) & is_word(attempts.column("outcome"), Outcome.OK)
     for name in ("error", "code"):
         stored &= is_null(attempts.column(name))
-    is_first = integers_or(attempts.column("attempt"), MISSING) == 0
+    is_first = integers(attempts.column("attempt")) == 0
     return np.asarray(stored & is_first)
 
 
 def _keys(table: pa.Table) -> Ints | None:
-    threads, sends = (integers_or(table.column(name), MISSING) for name in ("thread", "send"))
+    threads, sends = (integers(table.column(name)) for name in ("thread", "send"))
     if sends.size and (min(int(sends.min()), int(threads.min())) < 0 or int(sends.max()) >> SEND_BITS):
         return None
     return np.asarray((threads << SEND_BITS) | sends, dtype=np.int64)
@@ -245,7 +249,7 @@ def _keys(table: pa.Table) -> Ints | None:
 
 def _rows_of(keys: Ints, own: Ints) -> Ints:
     """Return the row of each key, or MISSING; both arrays are sorted."""
-    if keys is own or np.array_equal(keys, own):
+    if np.array_equal(keys, own):
         return np.arange(keys.size, dtype=np.int64)
     rows = np.searchsorted(own, keys)
     found = np.append(own, MISSING)[rows] == keys

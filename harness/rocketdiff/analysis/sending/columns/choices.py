@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers, integers_or
 from rocketdiff.core.arm import Arm
 from rocketdiff.oracle.producer.asynchronous.sends import POOL
 from rocketdiff.traces.schema import TableName
@@ -43,10 +43,10 @@ def choices_of(trace: CaseTrace, arm: Arm, columns: ArmColumns) -> Choices | Non
         return None
     table = trace.tables[TableName.ATTEMPTS, arm]
     views = np.repeat(np.arange(columns.keys.size), columns.attempts)
-    chooser, at_ns = integers_or(table.column("chooser"), MISSING), integers_or(table.column("start_ns"), 0)
+    chooser, at_ns = integers_or(table.column("chooser"), MISSING), integers(table.column("start_ns"))
     threads = np.where(chooser == MISSING, columns.threads[views], POOL + chooser)
     order = np.lexsort((columns.sends[views], at_ns, threads))
     threads = threads[order]
     follows = np.concatenate(([False], threads[1:] == threads[:-1]))
-    is_retry = integers_or(table.column("attempt"), 0)[order] > 0
+    is_retry = integers(table.column("attempt"))[order] > 0
     return Choices(views[order], threads, at_ns[order], is_retry, follows)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.storage.loss import note_strays
-from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints, integers_or
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints, integers
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns
 from rocketdiff.analysis.sending.columns.judged_choices import JudgedChoices
@@ -165,7 +165,7 @@ class _CalmBefore:
         last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
         rows = columns.first_attempt[last] + columns.attempts[last] - 1
         table = self._context.trace.tables[TableName.ATTEMPTS, arm]
-        starts_ns = integers_or(table.column("start_ns"), 0)[rows]
+        starts_ns = integers(table.column("start_ns"))[rows]
         return zip(columns.threads[last].tolist(), starts_ns.tolist(), strict=True)
 
     @cached_property

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or, place_of
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, Mask, integers, place_of
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns
 
 _LARGEST = 1 << 62
@@ -44,8 +44,8 @@ def order_lanes(columns: ArmColumns, stored: StoredColumns) -> OrderLanes | None
     of_view = np.asarray(columns.threads * (int(keys.max(initial=0)) + 1) + keys, dtype=np.int64)
     rows = np.flatnonzero(stored.views >= 0)
     views = stored.views[rows]
-    places = place_of(stored.broker, integers_or(stored.table.column("queue_id"), MISSING))[rows]
-    offsets = integers_or(stored.table.column("queue_offset"), MISSING)[rows]
+    places = place_of(stored.broker, integers(stored.table.column("queue_id")))[rows]
+    offsets = integers(stored.table.column("queue_offset"))[rows]
     if int(of_view.max(initial=0)) >= _LARGEST >> _PLACE_BITS:
         return None
     lanes = _lane(of_view[views], places)

@@ -12,6 +12,7 @@ from rocketdiff.analysis.sending.columns.arm_columns import (
     Ints,
     Mask,
     WordDictionary,
+    integers,
     integers_or,
     place_of,
 )
@@ -74,8 +75,8 @@ def stored_columns(
         return np.asarray(np.append(values, MISSING)[row], dtype=np.int64)
 
     broker = brokers.codes_of(stored.column("broker"))
-    place = place_of(broker, integers_or(stored.column("queue_id"), MISSING))
-    offset = integers_or(stored.column("queue_offset"), MISSING)
+    place = place_of(broker, integers(stored.column("queue_id")))
+    offset = integers(stored.column("queue_offset"))
     is_whole = np.asarray(stored.column("body_ok").to_numpy(), dtype=np.bool_)
     at_home = (row >= 0) & (of_copy(place) == columns.place) & (of_copy(offset) == columns.queue_offset)
     at_home &= of_copy(is_whole) == 1
@@ -88,7 +89,7 @@ def stored_columns(
         foreign=int((~is_ours).sum()),
         row=row,
         at_home=at_home,
-        store_ms=of_copy(integers_or(stored.column("store_timestamp_ms"), 0)),
+        store_ms=of_copy(integers(stored.column("store_timestamp_ms"))),
         born_ms=of_copy(integers_or(stored.column("born_timestamp_ms"), MISSING)),
         planned=planned,
     )
