@@ -8,13 +8,15 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import INDEX_BASE
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.oracle.producer.states.decision_point import decision_points_of
-from rocketdiff.oracle.producer.states.transition import Routes, Transitions, _charged
+from rocketdiff.oracle.producer.states.transition import Routes, Transitions, _as_rewritten, _charged
+from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import Try, call_timeout
 from rocketmq_reference.rules.producer.settings import SendSettings
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal
-from tests.oracle.states import state
+from tests.oracle.states import DEMON, state
 
 OUT_OF_TURN = ["queue.out-of-turn/first"]
 
@@ -130,6 +132,14 @@ def test_a_note_charges_what_its_thread_selected() -> None:
     assert loop is not None
     loop.pick = None
     assert _charged(made, 0) is None
+
+
+def test_a_call_may_end_after_its_selection_rewrote_an_element() -> None:
+    """Its time was spent then; an attempt goes to the new queue."""
+    info = UncertainPublishInfo([("a", 0)], {}, DEMON)
+    info.rewritten = 0, Queue("b", 1)
+    assert _as_rewritten(call_timeout(), info) == call_timeout()
+    assert _as_rewritten(Try(Queue("a", 0), 5), info) == Try(Queue("b", 1), 5)
 
 
 def test_without_fault_latency_an_unjudged_call_leaves_the_rest_certain() -> None:

@@ -136,7 +136,7 @@ class Observation:
         """Record that no rewrite of another thread gave the selected element the value that the hook reported."""
         if not self._is_complete(belief):
             self.undecided = "more hidden states were possible than can be followed"
-        elif self.undecided is None and self.difference is None:
+        elif self.difference is None:
             self.difference = self.doubt
 
     def _difference(self, every: Sequence[tuple[HiddenState, Step | None]], point: DecisionPoint) -> RuleDifference:

@@ -224,6 +224,105 @@ def test_the_lead_of_a_clock_before_each_place_of_a_stretch() -> None:
     assert found == [[], [("broker-a", 5.0)], [("broker-a", 2.0)], [], [("broker-a", 2.0)]]
 
 
+def test_times_of_calm_asynchronous_calls() -> None:
+    """Of calls that returned in both arms and did not become objects; none of synchronous ones."""
+    calls = SimpleNamespace(start_ns=np.array([0, S, 2 * S]), returned_ns=np.array([3 * MS, S + MS, 2 * S + 500_000]))
+    arms = {Arm.BASELINE: np.array([0, 1, 2]), Arm.CANDIDATE: np.array([2, 1, 0])}
+    case: Any = SimpleNamespace(
+        rotates=True, mode=SendMode.ASYNC, slow=np.array([True, False, False]), returned=np.array([True, False, True]),
+        views=arms, arms={arm: SimpleNamespace(columns=calls) for arm in Arm},
+    )  # fmt: skip
+    assert _CalmBefore(case, cast(CaseContext, None)).calls_ms() == ([0.5], [3.0])
+    case.mode = SendMode.SYNC
+    assert _CalmBefore(case, cast(CaseContext, None)).calls_ms() == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("threads", "last"),
+    [((0, 0, 0), [(0, 7 * S)]), ((0, 0, 1), [(0, S), (1, 7 * S)]), ((0, 1, 2), [(0, 0), (1, S), (2, 7 * S)])],
+)
+def test_the_last_attempt_of_each_thread(threads: tuple[int, ...], last: list[tuple[int, int]]) -> None:
+    """The last send has two; a thread whose last send has none is at its last before it."""
+    rows = three()
+    for table in ("sends", "attempts"):
+        for row, thread in zip(rows[table], threads, strict=True):
+            row["thread"] = thread
+    rows["attempts"].append({"thread": threads[2], "send": 2, "attempt": 1, "start_ns": 7 * S, "end_ns": 8 * S})
+    rows["sends"].append({"thread": threads[2], "send": 3, "start_ns": 9 * S, "end_ns": 9 * S})
+    traced = trace(SMALL, **rows)
+    columns = arm_columns(traced, Arm.CANDIDATE, WordDictionary())
+    case: Any = SimpleNamespace(rotates=True, arms={Arm.CANDIDATE: SimpleNamespace(columns=columns)})
+    context: Any = SimpleNamespace(trace=traced)
+    assert list(_CalmBefore(case, context).last_attempts(Arm.CANDIDATE)) == last
+
+
+def test_no_thread_without_attempts_has_a_last_one() -> None:
+    """Of an arm whose sends never came to an attempt."""
+    traced = trace(SMALL, **(three() | {"attempts": []}))
+    columns = arm_columns(traced, Arm.CANDIDATE, WordDictionary())
+    case: Any = SimpleNamespace(rotates=True, arms={Arm.CANDIDATE: SimpleNamespace(columns=columns)})
+    context: Any = SimpleNamespace(trace=traced)
+    assert list(_CalmBefore(case, context).last_attempts(Arm.CANDIDATE)) == []
+
+
+@pytest.mark.parametrize(("sends", "is_dense"), [((0, 1, 1_024), True), ((0, 1, 1_025), False)])
+def test_send_numbers_far_apart_have_no_columns(sends: tuple[int, ...], is_dense: bool) -> None:
+    """Four times as many as there are sends and copies, here six, and 1,000."""
+    rows = three()
+    for table in rows.values():
+        for row, number in zip(table, sends, strict=True):
+            row["send"] = number
+    traced, brokers = trace(SMALL, **rows), WordDictionary()
+    columns = arm_columns(traced, Arm.CANDIDATE, brokers)
+    assert columns is not None
+    found = stored_columns(traced.tables[TableName.STORED, Arm.CANDIDATE], columns, brokers, 2_000)
+    assert (found is not None) is is_dense
+
+
+def test_a_send_number_of_two_threads_has_no_columns() -> None:
+    """A copy has the number of its send alone."""
+    rows = three()
+    for table in ("sends", "attempts"):
+        rows[table][2] |= {"thread": 1, "send": 0}
+    traced, brokers = trace(SMALL, **rows), WordDictionary()
+    columns = arm_columns(traced, Arm.CANDIDATE, brokers)
+    assert columns is not None
+    assert stored_columns(traced.tables[TableName.STORED, Arm.CANDIDATE], columns, brokers, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("places", "changes", "keeps"),
+    [
+        ("a0 a1 b0", {}, [False, True, True]),
+        ("a1 b0 b1 a0", {}, [False, True, True, True]),
+        ("a0 b0 b1", {}, [False, False, True]),
+        ("a0 a0 a1", {}, [False, False, True]),
+        ("a0 a1 b0", {1: {"thread": 1}, 2: {"thread": 1}}, [False, False, True]),
+        ("a0 a1 b0", {2: {"route": 2, "route_after": 2}}, [False, True, False]),
+        ("a0 a1 b0", {1: {"status": "FLUSH_DISK_TIMEOUT"}}, [False, False, True]),
+        ("a0 a1 b0", {1: {"start_ns": S - 500 * MS}}, [False, False, True]),
+        ("a0 a1 b0", {1: {"start_ns": S - 499 * MS}}, [False, True, True]),
+        ("a0 c7 b0", {}, [False, False, False]),
+    ],
+)
+def test_views_that_take_the_queue_after_the_last_one(places: str, changes: dict[int, Row], keeps: list[bool]) -> None:
+    """Of the same thread and list a0 a1 b0 b1, if simple, with time left of 500 ms at its attempt."""
+    rows: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
+    for number, place in enumerate(places.split()):
+        one = {"send": number, "broker": f"broker-{place[0]}", "queue_id": int(place[1:]), "start_ns": number * S}
+        one["end_ns"] = number * S + MS
+        rows["sends"].append(one | {"queue_offset": 0} | changes.get(number, {}))
+        thread = {"thread": rows["sends"][-1].get("thread", 0)}
+        rows["attempts"].append(one | thread)
+    brokers = WordDictionary()
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    queues = tuple((f"broker-{name}", queue) for name in "ab" for queue in (0, 1))
+    found = turns_of(columns, {1: queues, 2: queues}, SendKind.PLAIN, brokers, SMALL.settings)
+    assert found.keeps.tolist() == keeps
+    assert found.total.tolist() == [4] * len(keeps)
+
+
 def test_places_of_queues_and_views_of_sends() -> None:
     """A queue without a broker, or with a number that no topic has, has no place; a send that never began no view."""
     brokers, queues = np.array([-1, 0, 0, 1, 1, 1]), np.array([3, 3, -1, 0, 65_535, 65_536])
