@@ -70,6 +70,8 @@ def test_every_kind_of_step_occurs() -> None:
             "store",
             "notify",
             "suggest",
+            "retry_topic",
+            "hook_fails",
             "reset_offset",
             "refuse",
             "lock_holder",

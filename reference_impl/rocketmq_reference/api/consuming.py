@@ -10,17 +10,17 @@ from rocketmq_reference.api.settings import ConsumerSettings, ProducerSettings
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.consuming.calling import CONSUME
 from rocketmq_reference.client.consuming.committing import Committing
-from rocketmq_reference.client.consuming.concurrent import Concurrent, Listen, properties_of_resend
+from rocketmq_reference.client.consuming.concurrent import Concurrent, Listen
 from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory, Observer
 from rocketmq_reference.client.consuming.orderly import ListenInOrder, Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.consuming.resending import INNER_GROUP, Resending
 from rocketmq_reference.client.consuming.resetting import Resetting
 from rocketmq_reference.client.effects import Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
-from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists, known_routes
 from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.dialects import consumer_rules_of, dialect_of
@@ -35,11 +35,10 @@ from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.consuming import Subscription
 from rocketmq_reference.remoting.frames import Command
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import RECONSUME_TIME, WAIT
 from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
-from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
+from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.tape import RandomTape
@@ -82,8 +81,8 @@ def live_consumer(
     memory = ConsumerMemory(group, client.client_id, rules, settings, observer, is_orderly=is_orderly)
     codec = FrameConsumeCodec(memory, settings, release, access)
     committing = committing_of(client, memory, settings, codec, port_of(dialect))
-    resender = _Resender(client, dialect, memory, settings, access)
-    consuming = _calls(client, memory, codec, committing, listen, resender)
+    resending = _resending(client, dialect, memory, settings, access)
+    consuming = _calls(client, memory, codec, committing, listen, resending)
     pulling = Pulling(memory, host, remoting, codec, committing, consuming.deliver)
     in_order = consuming if isinstance(consuming, Orderly) else None
     rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin, in_order)
@@ -99,16 +98,16 @@ def _calls(
     codec: "FrameConsumeCodec",
     committing: Committing,
     listen: Listen | ListenInOrder,
-    resender: "_Resender",
+    resending: Resending,
 ) -> Concurrent | Orderly:
     """Return what calls the listener."""
     host, remoting = client.host, client.remoting
     if memory.is_orderly:
         locking = Locking(memory, host, remoting, codec, committing)
         return Orderly(
-            memory, host, client.background, committing, locking, cast("ListenInOrder", listen), resender.resend
+            memory, host, client.background, committing, locking, cast("ListenInOrder", listen), resending.resend
         )
-    return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resender.resend)
+    return Concurrent(memory, host, remoting, codec, committing, cast("Listen", listen), resending.resend)
 
 
 def instance_of(settings: ConsumerSettings) -> str | None:
@@ -202,46 +201,17 @@ def _advertised(address: str) -> str:
     return address
 
 
-class _Resender:
-    """The producer inside a consumer (its group is CLIENT_INNER_PRODUCER)."""
-
-    def __init__(
-        self, client: LiveClient, dialect: Dialect, memory: ConsumerMemory, own: ConsumerSettings, access: Access
-    ) -> None:
-        self._memory = memory
-        self._thread = Thread("resend")
-        settings = ProducerSettings(serialization=own.serialization)
-        producer = ProducerMemory(dialect, settings, RandomTape)
-        lists = PublishLists(producer, client.routes)
-        codec = FrameSendCodec(dialect, settings, _INNER_GROUP, access.credentials)
-        self._sender = Sender(producer, client.host, lists, client.remoting, codec, HeardAttempts(None), vip_address)
-        client.memory.roles.append(lists)
-        client.memory.producer_groups.append(_INNER_GROUP)
-
-    def resend(self, message: StoredMessage) -> Running[None]:
-        """
-        Send a failed message to the retry topic.
-
-        Up to 5.3.3, and in order, both messages share their properties, so one that is then consumed again locally shows those of
-        the send.
-        """
-        rules, in_order = self._memory.rules, self._memory.is_orderly
-        keeps = rules.resend_keeps_origin_id if in_order else rules.keeps_origin_id
-        properties = dict(message.properties) if keeps and not in_order else message.properties
-        properties |= properties_of_resend(
-            message.properties,
-            topic=message.topic,
-            times=message.reconsume_times,
-            most_times=self._memory.settings.most_reconsume_times,
-            first_id=(message.unique_key or message.offset_message_id) if keeps else None,
-        )
-        if in_order and not rules.resend_counts_itself:
-            properties[RECONSUME_TIME] = str(message.reconsume_times)
-        has_wait = WAIT in properties
-        again = Message(RETRY_PREFIX + self._memory.group, message.body, properties=properties, flag=message.flag)
-        if not has_wait:  # brokers do not store it, and Java sets it only in the properties that it then replaces
-            del again.properties[WAIT]
-        yield from self._sender.send(again, self._thread)
+def _resending(
+    client: LiveClient, dialect: Dialect, memory: ConsumerMemory, own: ConsumerSettings, access: Access
+) -> Resending:
+    settings = ProducerSettings(serialization=own.serialization)
+    producer = ProducerMemory(dialect, settings, RandomTape)
+    lists = PublishLists(producer, client.routes)
+    codec = FrameSendCodec(dialect, settings, INNER_GROUP, access.credentials)
+    sender = Sender(producer, client.host, lists, client.remoting, codec, HeardAttempts(None), vip_address)
+    client.memory.roles.append(lists)
+    client.memory.producer_groups.append(INNER_GROUP)
+    return Resending(memory, sender)
 
 
 class FrameConsumeCodec:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from rocketmq_reference.client.message import Message, MessageBatch
 from rocketmq_reference.remoting.messages import SysFlag, compress
-from rocketmq_reference.remoting.properties import MAX_RECONSUME_TIMES, RECONSUME_TIME
+from rocketmq_reference.remoting.properties import MAX_RECONSUME_TIMES, RECONSUME_TIME, TRANSACTION_PREPARED
 from rocketmq_reference.remoting.sending import SendRequest
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX
 from rocketmq_reference.rules.dialect import Dialect
@@ -54,6 +54,8 @@ class RequestMaker:
         if message.topic.startswith(RETRY_PREFIX):
             times = message.properties.pop(RECONSUME_TIME, None)
             most = message.properties.pop(MAX_RECONSUME_TIMES, None)
+        if message.properties.get(TRANSACTION_PREPARED, "").lower() == "true":
+            sys_flag |= SysFlag.TRANSACTION_PREPARED
         return SendRequest(
             topic=message.topic,
             queue_id=queue_id,

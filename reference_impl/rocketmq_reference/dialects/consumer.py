@@ -52,11 +52,14 @@ CONSUMER_4_0_0 = Generation(
         locks_to_broadcast=True,
         resend_counts_itself=False,
         resend_keeps_origin_id=False,
+        resend_ends_transaction=False,
         counts_bytes=False,
         resets_bytes=False,
         takes_empty_bodies=True,
         uncounts_expired=False,
         cleaning_can_die=True,
+        pulling_can_die=True,
+        renewing_can_die=True,
         resets_in_turn=False,
         resets_after_call=False,
     ),
@@ -75,10 +78,13 @@ CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
 )
 """The size of messages holds pulls back too."""
 
-CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.7.0", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.6.0", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
-CONSUMER_4_7_1 = CONSUMER_4_6_0.followed("4.7.1", "4.7.1", replace(CONSUMER_4_6_0.rules, drops_waiting_calls=True))
+CONSUMER_4_6_1 = CONSUMER_4_6_0.followed("4.6.1", "4.7.0", replace(CONSUMER_4_6_0.rules, resend_ends_transaction=True))
+"""The client's own send of a failed message is no half of a transaction any more."""
+
+CONSUMER_4_7_1 = CONSUMER_4_6_1.followed("4.7.1", "4.7.1", replace(CONSUMER_4_6_1.rules, drops_waiting_calls=True))
 """A shutdown leaves messages to others whose calls have not begun (awaitTerminationMillisWhenShutdown)."""
 
 CONSUMER_4_8_0 = CONSUMER_4_7_1.followed(
@@ -100,6 +106,7 @@ CONSUMER_4_9_3 = CONSUMER_4_9_0.followed(
         commits_to_master_first=True,
         machine_room_checks=True,
         cleaning_can_die=False,
+        renewing_can_die=False,
     ),
 )
 """Offsets belong to the master; a message that waits for its call does not end the search for calls that take too long."""
@@ -169,12 +176,15 @@ is unlocked when it is given up."""
 
 CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
     "5.3.2",
-    "5.3.3",
+    "5.3.2",
     replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True, locks_to_broadcast=False, takes_empty_bodies=True),
 )
 """A failed start shuts the consumer down; a broadcasting member needs no locks."""
 
-CONSUMER_5_4_0 = CONSUMER_5_3_2.followed("5.4.0", "5.4.0", replace(CONSUMER_5_3_2.rules, keeps_origin_id=True))
+CONSUMER_5_3_3 = CONSUMER_5_3_2.followed("5.3.3", "5.3.3", replace(CONSUMER_5_3_2.rules, pulling_can_die=False))
+"""An error costs the pulls of its queue alone."""
+
+CONSUMER_5_4_0 = CONSUMER_5_3_3.followed("5.4.0", "5.4.0", replace(CONSUMER_5_3_3.rules, keeps_origin_id=True))
 """The client's own send of a failed message keeps its first id."""
 
 CONSUMER_5_5_0 = CONSUMER_5_4_0.followed(
@@ -187,6 +197,7 @@ CONSUMER = (
     CONSUMER_4_1_0,
     CONSUMER_4_2_0,
     CONSUMER_4_6_0,
+    CONSUMER_4_6_1,
     CONSUMER_4_7_1,
     CONSUMER_4_8_0,
     CONSUMER_4_9_0,
@@ -199,6 +210,7 @@ CONSUMER = (
     CONSUMER_5_1_1,
     CONSUMER_5_2_0,
     CONSUMER_5_3_2,
+    CONSUMER_5_3_3,
     CONSUMER_5_4_0,
     CONSUMER_5_5_0,
 )
@@ -217,7 +229,7 @@ _BY_RELEASE |= {
         renews_locks_twice=True,
     ),
     # It waits for PULL_NOT_FOUND instead, which no broker answers to a query.
-    "5.0.0-ALPHA": replace(CONSUMER_5_0_0.rules, understands_no_offset=False),
+    "5.0.0-ALPHA": replace(CONSUMER_5_0_0.rules, understands_no_offset=False, resend_keeps_origin_id=False),
 }
 
 

@@ -12,7 +12,7 @@ from rocketmq_reference.dialects.catalogue import RELEASES, dialect_of, releases
 from rocketmq_reference.dialects.consumer import consumer_rules_of
 from rocketmq_reference.dialects.generation import Generation
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
-from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import Hooked, LitePullRules
 from rocketmq_reference.rules.dialect import Releases
 
 LITE_PULL_4_0_0 = Generation(
@@ -26,6 +26,8 @@ LITE_PULL_4_0_0 = Generation(
         seek_interrupts=False,
         stops_with_round=False,
         ends_given_up_pulls=False,
+        hook=Hooked.NEVER,
+        commits_queues=False,
     ),
 )
 """There is none, or that of 4.6.0, which cannot begin in a group without an offset."""
@@ -36,8 +38,10 @@ LITE_PULL_4_6_1 = LITE_PULL_4_0_0.followed("4.6.1", "4.7.0", replace(LITE_PULL_4
 LITE_PULL_4_7_1 = LITE_PULL_4_6_1.followed("4.7.1", "4.8.0", replace(LITE_PULL_4_6_1.rules, stops_with_round=True))
 """A queue that was given up is pulled no more."""
 
-LITE_PULL_4_9_0 = LITE_PULL_4_7_1.followed("4.9.0", "4.9.0", replace(LITE_PULL_4_7_1.rules, ends_given_up_pulls=True))
-"""A queue that comes back loses nothing to a pull of before."""
+LITE_PULL_4_9_0 = LITE_PULL_4_7_1.followed(
+    "4.9.0", "4.9.0", replace(LITE_PULL_4_7_1.rules, ends_given_up_pulls=True, hook=Hooked.PULLED)
+)
+"""A hook sees what is pulled; a queue that comes back loses nothing to a pull of before."""
 
 LITE_PULL_4_9_1 = LITE_PULL_4_9_0.followed("4.9.1", "4.9.1", replace(LITE_PULL_4_9_0.rules, failed_end_delay_ms=3_000))
 """Its offset is asked for again after three seconds."""
@@ -45,11 +49,15 @@ LITE_PULL_4_9_1 = LITE_PULL_4_9_0.followed("4.9.1", "4.9.1", replace(LITE_PULL_4
 LITE_PULL_4_9_2 = LITE_PULL_4_9_1.followed("4.9.2", "4.9.3", replace(LITE_PULL_4_9_1.rules, seek_interrupts=True))
 """A seek takes effect at once."""
 
-LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed("4.9.4", "4.9.8", replace(LITE_PULL_4_9_2.rules, names_stream=True))
-"""Its client id says what it is."""
+LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed(
+    "4.9.4", "4.9.8", replace(LITE_PULL_4_9_2.rules, names_stream=True, commits_queues=True)
+)
+"""Its client id says what it is; an application can commit single queues."""
 
-LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed("5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True))
-"""Pulls have a request code of their own."""
+LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed(
+    "5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True, hook=Hooked.POLLED)
+)
+"""Pulls have a request code of their own; a hook sees what is polled."""
 
 LITE_PULL = (
     LITE_PULL_4_0_0,

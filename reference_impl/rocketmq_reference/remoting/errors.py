@@ -101,6 +101,10 @@ class BufferOverflowException(RuntimeException):
     """Java's runtime exception for properties of 64 KiB and more in a batch."""
 
 
+class Error(RuntimeError):
+    """Java's error, thrown by code of the application inside the client; what handles exceptions does not handle it."""
+
+
 class NullPointerException(RuntimeError):
     """Java's runtime exception, thrown up to 4.6.1 when a send gets another request's answer, which has no header."""
 

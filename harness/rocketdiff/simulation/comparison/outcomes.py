@@ -4,6 +4,7 @@ What an application gets otherwise from two answers of consumers: messages, offs
 The first of these questions that the answers reply to differently is the outcome, because the later ones follow from it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,7 +37,7 @@ class _Heard:
     All that brokers and listeners heard in one answer.
 
     started: what the start printed. delivered: times in ms by message. order: messages by queue. back: delay levels by message that was
-    sent back. committed: the time of each offset by queue, the last one last. pulled: times in ms by queue. asked: number by kind of
+    sent back. sent: what failed messages that the member sends itself are sent with, in turn. committed: the time of each offset by queue, the last one last. pulled: times in ms by queue. hooked: times in ms by message that a hook saw. asked: number by kind of
     request.
     """
 
@@ -44,8 +45,10 @@ class _Heard:
     delivered: dict[str, list[int]] = field(default_factory=dict)
     order: dict[str, list[str]] = field(default_factory=dict)
     back: dict[str, list[str]] = field(default_factory=dict)
+    sent: list[tuple[str, ...]] = field(default_factory=list)
     committed: dict[str, dict[int, int]] = field(default_factory=dict)
     pulled: dict[str, list[int]] = field(default_factory=dict)
+    hooked: dict[str, list[int]] = field(default_factory=dict)
     asked: dict[str, int] = field(default_factory=dict)
 
 
@@ -104,6 +107,9 @@ def _hear_poll(found: _Heard, content: Mapping[str, Any]) -> None:
 
 def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
     kind, *rest = words
+    if kind == "hook":
+        found.hooked.setdefault(" ".join(rest), []).append(at_ms)
+        return
     if kind == "deliver":
         queue, offset = rest[:2]
         found.delivered.setdefault(f"{queue} {offset}", []).append(at_ms)
@@ -114,6 +120,8 @@ def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
         found.pulled.setdefault(rest[0], []).append(at_ms)
     if kind == "back":
         found.back.setdefault(f"{rest[0]} {rest[1]}", []).append(rest[-1])
+    if kind == "send":
+        found.sent.append(_sent_with(" ".join(rest)))
     if "commit" in words:
         found.committed.setdefault(rest[0], {}).setdefault(int(rest[-1]), at_ms)
 
@@ -153,6 +161,34 @@ def _backs(one: _Heard, other: _Heard) -> Iterator[str]:
             yield f"message {message} is sent back {_times(len(after))} instead of {_times(len(before))}"
         elif before != after:
             yield f"message {message} is sent back with level {', '.join(after)} instead of {', '.join(before)}"
+
+
+_SENT = re.compile(r"\S+ times (\d+) of (\S+)(?: level (\d+))?( with its id)?( prepared)?")
+
+
+def _sent_with(text: str) -> tuple[str, ...]:
+    times, most, level, has_id, is_prepared = _found(_SENT, text)
+    return (
+        f"with reconsume times {times} of {most}",
+        f"with level {level}",
+        f"with{'' if has_id else 'out'} its first id",
+        "as half of a transaction, which nobody consumes" if is_prepared else "as an ordinary message",
+    )
+
+
+def _found(pattern: re.Pattern[str], text: str) -> tuple[str | None, ...]:
+    match = pattern.fullmatch(text)
+    assert match is not None, text
+    return match.groups()
+
+
+def _sends(one: _Heard, other: _Heard) -> Iterator[str]:
+    if len(one.sent) != len(other.sent):
+        yield f"{len(other.sent)} failed messages are sent to the retry topic instead of {len(one.sent)}"
+    for before, after in zip(one.sent, other.sent, strict=False):
+        for was, now in zip(before, after, strict=True):
+            if was != now:
+                yield f"a failed message is sent to the retry topic {now}, and {was} before"
 
 
 def _commits(one: _Heard, other: _Heard) -> Iterator[str]:
@@ -222,6 +258,15 @@ _REQUESTS = {
 """What a member asks brokers for, by the first word of a line of its rounds."""
 
 
+def _hooks(one: _Heard, other: _Heard) -> Iterator[str]:
+    for message in dict.fromkeys((*one.hooked, *other.hooked)):
+        before, after = (heard.hooked.get(message, []) for heard in (one, other))
+        if len(before) != len(after):
+            yield f"a hook sees message {message} {_times(len(after))} instead of {_times(len(before))}"
+        elif before != after:
+            yield f"a hook sees message {message} {_moved(after[0] - before[0])}"
+
+
 def _requests(one: _Heard, other: _Heard) -> Iterator[str]:
     for kind in dict.fromkeys((*one.asked, *other.asked)):
         before, after = (heard.asked.get(kind, 0) for heard in (one, other))
@@ -234,8 +279,10 @@ _QUESTIONS: Sequence[tuple[Outcome, Callable[[_Heard, _Heard], Iterator[str]]]] 
     (Outcome.MESSAGES, _deliveries),
     (Outcome.MESSAGES, _orders),
     (Outcome.MESSAGES, _backs),
+    (Outcome.MESSAGES, _sends),
     (Outcome.MESSAGES, _commits),
     (Outcome.WAITING, _delays),
+    (Outcome.WAITING, _hooks),
     (Outcome.QUEUES, _queues),
     (Outcome.REQUESTS, _requests),
 )

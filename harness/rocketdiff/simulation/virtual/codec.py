@@ -62,9 +62,14 @@ class Answered:
     route: TopicRoute | None = None
 
 
+def status_of(code: int) -> str | None:
+    """Return the send status that a response code is; None for an error."""
+    return _STATUSES.get(code)
+
+
 def is_send(question: object) -> bool:
     """True if the request sends a message."""
-    return isinstance(question, int)
+    return isinstance(question, int) or getattr(question, "sends", False)
 
 
 def response_to(question: Question, code: int, route: TopicRoute | None) -> Answered:
@@ -122,7 +127,7 @@ class ScriptCodec:
         return queue_id
 
     def result(self, _message: Message, broker: str, answer: Answered, _address: str) -> Result:
-        status = _STATUSES.get(answer.code)
+        status = status_of(answer.code)
         if status is None:
             raise MQBrokerException(answer.code, None)
         if answer.code == 0 and answer.queue_id is None:

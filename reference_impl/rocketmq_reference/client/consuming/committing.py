@@ -1,6 +1,6 @@
 """Offsets between a member and its brokers (RemoteBrokerOffsetStore)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from rocketmq_reference.client.codec import FAILURES
@@ -117,7 +117,11 @@ class Committing:
 
     def commit_all(self) -> Body:
         """Commit the offset of every queue that the member works on, changed or not, and forget others; each failure is ignored."""
-        offsets, wanted, unused = self._memory.offsets, set(self._memory.process), list[TopicQueue]()
+        return self.commit_these(self._memory.process)
+
+    def commit_these(self, queues: Collection[TopicQueue]) -> Body:
+        """Commit the offsets of these queues likewise (persistAll)."""
+        offsets, wanted, unused = self._memory.offsets, set(queues), list[TopicQueue]()
         if not wanted:  # nothing is forgotten either
             return
         ahead = offsets.following(None)

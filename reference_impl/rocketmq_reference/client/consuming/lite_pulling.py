@@ -6,8 +6,8 @@ poll takes one batch out; with that its messages are consumed, and a later poll,
 """
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rocketmq_reference.client.codec import FAILURES
@@ -17,7 +17,7 @@ from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Host, Lock, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
-from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
+from rocketmq_reference.remoting.answers import PullAnswer
 from rocketmq_reference.remoting.consuming import EVERYTHING, Pull, Subscription
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
@@ -25,7 +25,7 @@ from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import lite_pull as rules
-from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import Hooked, LitePullRules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 from rocketmq_reference.rules.consumer.pull_broker import Asked
@@ -65,7 +65,9 @@ class Batch(NamedTuple):
 
 
 class LitePulling:
-    """Tasks, cache and polls of one member."""
+    """Tasks, cache and polls of one member. hook: the application's, gets messages of one queue."""
+
+    hook: Callable[[TopicQueue, Sequence[StoredMessage]], None] | None = None
 
     def __init__(
         self,
@@ -192,6 +194,7 @@ class LitePulling:
             if batch is None or batch.queue.is_dropped:
                 return None
             self._handed_out(batch)
+            self._show(Hooked.POLLED, batch.of, batch.messages)
             return batch
         finally:
             self._polling.release()
@@ -204,10 +207,25 @@ class LitePulling:
         finally:
             self._polling.release()
 
+    def commit_queues(self, queues: Collection[TopicQueue]) -> Body:
+        """Commit some queues for the application at once, and forget the offsets of others (commit, from 4.9.4)."""
+        yield from self._polling.acquire(None)
+        try:
+            self._remember(queues)
+            if queues:
+                yield from self._committing.commit_these(queues)
+        finally:
+            self._polling.release()
+
     def commit_all(self) -> None:
         """Remember what polls have handed out of each queue, for the next commit (commitAll)."""
-        for of in in_hash_order(self.assigned):
-            assigned = self.assigned[of]
+        self._remember(self.assigned)
+
+    def _remember(self, queues: Collection[TopicQueue]) -> None:
+        for of in in_hash_order(queues):
+            assigned = self.assigned.get(of)
+            if assigned is None:
+                continue
             if assigned.consume_offset is not None and not assigned.queue.is_dropped:
                 self._committing.update(of, assigned.consume_offset, increase_only=False)
 
@@ -216,6 +234,10 @@ class LitePulling:
         assigned.queue.put(messages)
         self.batches.append(Batch(assigned.of, assigned.queue, messages))
         self._host.give(self._arrived)
+
+    def _show(self, when: Hooked, of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
+        if self.hook is not None and self._own.hook is when:
+            self.hook(of, messages)
 
     def _next(self, until_ms: int) -> Running[Batch | None]:
         while not self.batches:
@@ -324,7 +346,13 @@ class LitePulling:
         )
         read = self._codec.read_pull(answer)
         memory.brokers[of] = read.suggested_broker
-        return read
+        tags = self._subscription(topic).tags
+        wanted = tuple(message for message in read.messages if not tags or message.properties.get(TAGS) in tags)
+        for message in wanted:  # PullAPIWrapper#processPullResult
+            message.properties.update({MIN_OFFSET: str(read.min_offset), MAX_OFFSET: str(read.max_offset)})
+        if wanted:
+            self._show(Hooked.PULLED, of, wanted)
+        return replace(read, messages=wanted)
 
     def _subscription(self, topic: str) -> Subscription:
         """Return what the member wants of a topic: everything of queues that are assigned to it."""
@@ -337,13 +365,8 @@ class LitePulling:
         assigned: the queue as it was when it was asked for. now: as the member works on it now, None if it does not.
         """
         is_sought = now is not None and now.seek_offset is not None
-        if answer.status is PullStatus.FOUND:
-            tags = self._subscription(assigned.of.topic).tags
-            wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
-            for message in wanted:  # PullAPIWrapper#processPullResult
-                message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
-            if wanted and not is_sought:
-                self.put(assigned, wanted)
+        if answer.messages and not is_sought:
+            self.put(assigned, answer.messages)
         if now is not None and not is_sought:
             now.pull_offset = answer.next_offset
 

@@ -1,6 +1,6 @@
 """Offsets that a member of a broadcasting group keeps in a file of its own (LocalFileOffsetStore)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from rocketmq_reference.client.consuming.committing import Committing
@@ -45,9 +45,9 @@ class LocalOffsets(Committing):
             self._memory.offsets.forget(of)
         self._memory.note(OffsetEvent.FORGET, of)
 
-    def commit_all(self) -> Body:
-        if self._memory.process:
-            yield from self._write(self._memory.process)
+    def commit_these(self, queues: Collection[TopicQueue]) -> Body:
+        if queues:
+            yield from self._write(queues)
 
     def commit(self, of: TopicQueue) -> Body:
         offset = self._memory.offsets.get(of)

@@ -5,7 +5,7 @@ A run takes the messages of one queue, from the first, until none waits. One tha
 is followed by another one later, and meanwhile what is pulled only waits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -17,6 +17,7 @@ from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Host, Lock, Running
 from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.remoting.errors import Error
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import RECONSUME_TIME
 from rocketmq_reference.rules.consumer import orderly as rules
@@ -64,11 +65,11 @@ class Orderly:
         """Renew the locks of all queues from now on; a broadcasting member has none to renew."""
         if not self._memory.settings.is_broadcasting:
             first_ms = self._host.now_ms + rules.FIRST_RENEWAL_MS
-            self._delays.schedule(first_ms, self._renew, self._memory.settings.lock_interval_ms)
+            self._delays.schedule(first_ms, self._renewing(), self._memory.settings.lock_interval_ms)
             # ConsumeMessagePopOrderlyService is started too, and never stopped.
             if self._memory.rules.renews_locks_twice:
                 interval_ms = self._memory.settings.lock_interval_ms
-                self._pop_delays.schedule(first_ms, lambda _own: self.locking.renew(), interval_ms)
+                self._pop_delays.schedule(first_ms, self._renewing(is_endless=True), interval_ms)
 
     def stop(self) -> Body:
         """Begin no run any more, and give all locks back; runs under way end after their call."""
@@ -119,9 +120,20 @@ class Orderly:
         if (yield from call.acquire(self._host.now_ms + RESET_WAIT_MS)):
             call.release()
 
-    def _renew(self, _own: Thread) -> Body:
-        if not self._is_stopped:
-            yield from self.locking.renew()
+    def _renewing(self, *, is_endless: bool = False) -> Callable[[Thread], Body]:
+        """Return a job that renews all locks; is_endless: also after a shutdown."""
+        has_died = False
+
+        def renew(_own: Thread) -> Body:
+            nonlocal has_died
+            if has_died or (self._is_stopped and not is_endless):
+                return
+            try:
+                yield from self.locking.renew()
+            except Error:
+                has_died = self._memory.rules.renewing_can_die
+
+        return renew
 
     def _submit(self, of: TopicQueue, queue: Pulled) -> None:
         self._pool.submit(lambda _own: self.run(of, queue))
@@ -132,7 +144,10 @@ class Orderly:
 
     def _lock_and_run_later(self, of: TopicQueue, queue: Pulled, delay_ms: int) -> None:
         def due(_own: Thread) -> Body:
-            is_locked = not self._is_stopped and (yield from self.locking.lock(of))
+            try:
+                is_locked = not self._is_stopped and (yield from self.locking.lock(of))
+            except Error:  # no run of the queue follows
+                return
             self._later(of, queue, rules.LEAST_SUSPEND_MS if is_locked else rules.REFUSED_MS)
 
         if not self._is_stopped:

@@ -13,7 +13,7 @@ from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.consuming import Pull
-from rocketmq_reference.remoting.errors import MQBrokerException
+from rocketmq_reference.remoting.errors import Error, MQBrokerException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
 from rocketmq_reference.rules.client.route import MASTER_ID
@@ -62,7 +62,7 @@ class Pulling:
         self.deliver = deliver
         self._loop: Worker = host.worker("pull")
         self._delays: Worker = host.worker("pull-delays")
-        self.is_stopped = False
+        self.is_stopped = self._has_died = False
         self._delayed = 0
         self._is_quiet = Signal()
 
@@ -93,7 +93,16 @@ class Pulling:
         self._delays.schedule(due_ms, due)
 
     def _now(self, request: PullRequest) -> None:
-        self._loop.submit(lambda own: self.pull(request, own))
+        self._loop.submit(lambda own: self._take(request, own))
+
+    def _take(self, request: PullRequest, own: Thread) -> Body:
+        """Pull in the thread of pulls, unless an error has ended it; the error's own queue is not pulled again in any release."""
+        if self._has_died:
+            return
+        try:
+            yield from self.pull(request, own)
+        except Error:
+            self._has_died = self._memory.rules.pulling_can_die
 
     def _later(self, request: PullRequest, delay_ms: int) -> None:
         if not delay_ms:

@@ -14,6 +14,7 @@ from rocketmq_reference.client.effects import Body, Host, Running, Signal, Wait
 from rocketmq_reference.client.memory import Thread
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.remoting.errors import Error
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
@@ -128,7 +129,10 @@ class Rebalancing:
             self._is_notified = False
             self._signal = Signal()
             if not self._is_stopped and rounds.is_due(self._host.now_ms):
-                balanced = yield from self.round()
+                try:
+                    balanced = yield from self.round()
+                except Error:  # what the round has not got to waits for the next one (MQClientInstance.doRebalance)
+                    balanced = True
                 rounds.ended(self._host.now_ms, balanced=balanced)
 
     def round(self) -> Running[bool]:

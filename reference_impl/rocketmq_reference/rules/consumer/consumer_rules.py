@@ -35,6 +35,9 @@ class ConsumerRules:
     was sent back because its call takes too long counts no more. cleaning_can_die: a message whose call has not begun ends the search for such
     messages for ever.
 
+    pulling_can_die: an error of the application's code in the thread of pulls ends that thread, and with it all pulls; else only those of its
+    queue. renewing_can_die: one at the renewal of locks ends all renewals.
+
     resets_in_turn: a broker's request for other offsets waits for the end of the one before. resets_after_call: of queues that are consumed in
     order it waits for the end of each call under way; else, as of all queues, for RESET_WAIT_MS.
 
@@ -49,6 +52,9 @@ class ConsumerRules:
     in the order of a table without spare room; else of one with 16 buckets. unlocks_at_once: a queue that is given up is unlocked then; else, if messages wait in it, 20 s
     later. locks_to_broadcast: a broadcasting member locks too. resend_counts_itself: a message that has failed too often is sent
     with one reconsume time more. resend_keeps_origin_id: with its first id.
+
+    resend_ends_transaction: the client's own send of a failed message that was sent in a transaction is an ordinary one; else it is
+    the first half of one, which no broker delivers.
     """
 
     first_pull_delay_ms: int
@@ -86,10 +92,13 @@ class ConsumerRules:
     locks_to_broadcast: bool
     resend_counts_itself: bool
     resend_keeps_origin_id: bool
+    resend_ends_transaction: bool
     counts_bytes: bool
     resets_bytes: bool
     takes_empty_bodies: bool
     uncounts_expired: bool
     cleaning_can_die: bool
+    pulling_can_die: bool
+    renewing_can_die: bool
     resets_in_turn: bool
     resets_after_call: bool

@@ -39,11 +39,15 @@ class Membership:
         steps += self.offsets(queues)
         steps += [self.suggest() for _ in self.slaves]
         steps += [self.store() for _ in range(rng.between(0, 2))]
+        is_single = len(self.servers) == 1  # the queue of a failed message is not drawn
+        steps += [{"do": "retry_topic"}] if is_single and rng.chance(0.3) else []
         rules = [self.rule()] if rng.chance(0.4) else []
         steps += [self.refuse()] if rng.chance(0.2) else []
         listener = rng.pick(("concurrent", "concurrent", "orderly"))
         joins: Step = {"do": "consumer", "rules": rules, "unknown_topic": rng.chance(0.1), "listener": listener}
         joins["model"] = "broadcasting" if rng.chance(0.1) else "clustering"
+        if rng.chance(0.2):
+            joins["max_reconsume_times"] = rng.between(0, 3)
         joins["tags"] = "red || blue" if rng.chance(0.1) else "*"
         steps.append(joins)
         weights = {
@@ -51,8 +55,7 @@ class Membership:
             self.members: 2,
             self.notify: rng.pick((0, 0, 1)),
             self.reset: rng.pick((0, 0, 1)),
-            self.fault: rng.pick((0, 1, 3)),
-            self.answers: rng.pick((0, 0, 1)),
+            **self.disturbances(),
             self.refuse: rng.pick((0, 1)),
             self.suggest: 1 if self.slaves else 0,
             self.lock_holder: 1 if listener == "orderly" else 0,
@@ -74,6 +77,16 @@ class Membership:
     def is_calm(self) -> bool:
         """True if a shutdown waits for nothing: two threads that are woken at once have no order that both hosts share."""
         return not self.down and not self.slow and not self.is_reset
+
+    def disturbances(self) -> dict[Any, int]:
+        """What brokers do, or a hook: it fails before it is known whether there is a connection, in the reference alone."""
+        rng = self.rng
+        if rng.chance(0.1):
+            return {self.hook_fails: 1}
+        return {self.fault: rng.pick((0, 1, 3)), self.answers: rng.pick((0, 0, 1))}
+
+    def hook_fails(self) -> Step:
+        return {"do": "hook_fails", "asked": self.rng.pick(("pull", "query", "lock"))}
 
     def route(self, queues: dict[str, int]) -> dict[str, Any]:
         """Some brokers have a slave, of any of the first ids."""
@@ -102,6 +115,8 @@ class Membership:
             "count": rng.between(1, 4),
             "bytes": 1 if rng.chance(0.97) else 0,
         }
+        if rng.chance(0.1):
+            stored["transactional"] = True
         return {**stored, "tag": rng.pick(_TAGS)} if rng.chance(0.1) else stored
 
     def rule(self) -> Step:

@@ -19,6 +19,7 @@ class Polling(Membership):
         steps += [self.store() for _ in range(rng.between(0, 2))]
         joins: Step = {"do": "consumer", "polls": True, "tags": "red || blue" if rng.chance(0.1) else "*"}
         joins["model"] = "broadcasting" if rng.chance(0.15) else "clustering"
+        joins["hook"] = rng.chance(0.1)
         is_assigned = rng.chance(0.4)
         steps.append({**joins, "assign": self.queues() or [self.any_queue()]} if is_assigned else joins)
         weights = {
@@ -67,4 +68,4 @@ class Polling(Membership):
         return {"broker": self.rng.pick(self.names), "queue_id": 0}
 
     def commit(self) -> Step:
-        return {"do": "commit_polled"}
+        return {"do": "commit_polled", "queues": self.queues()} if self.rng.chance(0.3) else {"do": "commit_polled"}

@@ -58,8 +58,9 @@ class Join:
 
     Without a rule every message succeeds.
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
-    the expression of the subscription. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
-    assign: it is a lite pull consumer that subscribes to nothing, and works on these queues instead.
+    the expression of the subscription. max_reconsume_times: −1 is the client's default, which is no limit in order. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
+    assign: it is a lite pull consumer that subscribes to nothing, and works on these queues instead. hook: its application has a hook of
+    consumption, if the release lets it have one (of a lite pull consumer).
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
@@ -68,8 +69,10 @@ class Join:
     listener: ListenerKind = ListenerKind.CONCURRENT
     model: Model = Model.CLUSTERING
     tags: Annotated[str, Field(max_length=200)] = "*"
+    max_reconsume_times: Annotated[int, Field(ge=-1, le=1_000)] = -1
     polls: bool = False
     assign: Annotated[tuple[QueueOf, ...] | None, Field(min_length=1, max_length=1_000)] = None
+    hook: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Messages are stored into a queue, upon which its broker answers the pulls that it holds."""
+    """Messages, of a transaction that was committed or of none, are stored into a queue; its broker answers the pulls that it holds."""
 
     do: Literal["store"] = field(default="store", kw_only=True, repr=False)
     broker: BrokerName
@@ -89,6 +92,14 @@ class Store:
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
     bytes: Bytes = 1
     tag: Annotated[str, Field(max_length=50)] = ""
+    transactional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTopic:
+    """Name servers know the group's retry topic from now on: a queue for writing at each broker, so that no member consumes it."""
+
+    do: Literal["retry_topic"] = field(default="retry_topic", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,22 @@ class Refuse:
     code: Refusal | None = None
 
 
+class Hooked(StrEnum):
+    """Requests at which a hook of the application can fail."""
+
+    PULL = "pull"
+    QUERY = "query"
+    LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class HookFails:
+    """A hook of the application (RPCHook) throws an Error before the next request of a kind; a lite pull consumer has none."""
+
+    do: Literal["hook_fails"] = field(default="hook_fails", kw_only=True, repr=False)
+    asked: Hooked
+
+
 @dataclass(frozen=True, slots=True)
 class Suggest:
     """Answers of a broker to pulls suggest this member of it for the next pull from now on; 0: the master."""
@@ -168,9 +195,10 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class CommitPolled:
-    """Commits what was polled, as an application does."""
+    """Commits what was polled, as an application does; queues: of these alone, at once."""
 
     do: Literal["commit_polled"] = field(default="commit_polled", kw_only=True, repr=False)
+    queues: Annotated[tuple[QueueOf, ...] | None, Field(max_length=1_000)] = None
 
 
 class SeekTo(StrEnum):
@@ -219,15 +247,19 @@ class Assign:
 
 PollingStep = Poll | CommitPolled | Seek | PauseQueue | ResumeQueue | Assign
 
-SubscribingStep = Join | Leave | Store | Notify | ResetOffset | Refuse | Suggest | LockHolder | PollingStep
+SubscribingStep = (
+    Join | Leave | Store | RetryTopic | Notify | ResetOffset | Refuse | HookFails | Suggest | LockHolder | PollingStep
+)
 
 SUBSCRIBING_STEPS = (
     Join,
     Leave,
     Store,
+    RetryTopic,
     Notify,
     ResetOffset,
     Refuse,
+    HookFails,
     Suggest,
     LockHolder,
     Poll,

@@ -2,22 +2,26 @@
 
 from dataclasses import dataclass, replace
 
+from rocketdiff.simulation.script.steps.subscribing import Store
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
-from rocketdiff.simulation.virtual.consuming.group import Answered, Group, Question
+from rocketdiff.simulation.virtual.consuming.group import GROUP_NAME, Answered, Group, Question
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.network import Respond
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import TAGS
+from rocketmq_reference.remoting.properties import TAGS, TRANSACTION_PREPARED
 from rocketmq_reference.rules.client.publish import Queue
-from rocketmq_reference.rules.client.route import MASTER_ID
-from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.client.route import MASTER_ID, TopicRoute
+from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
 
 OWN_ID = "own@own"
 """The client's own id, which a script calls ``own``: from its address and its instance name."""
 
 _SYSTEM_ERROR, _QUERY_NOT_FOUND = 1, 22
+_WRITE = 2
+_RETRY_TOPIC = RETRY_PREFIX + GROUP_NAME
+_HOST = "10.0.0.1:10911"
 _LOOK_MS = 5_000
 """A held pull ends when a look, every so often, finds it as old as its client allows."""
 
@@ -30,7 +34,7 @@ class _Held:
 
 
 class GroupBrokers:
-    """The brokers of a script with one group."""
+    """The brokers of a script with one group. fails_hook: the kind of request before which the application's hook throws next."""
 
     def __init__(self, kernel: Kernel, servers: Servers, group: Group, own_id: str = OWN_ID) -> None:
         self._own_id = own_id
@@ -40,6 +44,8 @@ class GroupBrokers:
         self._stored: dict[str, list[StoredMessage]] = {}
         self._held: list[_Held] = []
         self._refused: dict[tuple[str, str], int] = {}
+        self._knows_retry_topic = False
+        self.fails_hook: str | None = None
         self._suggested: dict[str, int] = {}
         self._locked_by_others: set[Queue] = set()
 
@@ -49,6 +55,10 @@ class GroupBrokers:
             self._refused.pop((broker, asked), None)
         else:
             self._refused[broker, asked] = code
+
+    def know_retry_topic(self) -> None:
+        """Let name servers know the group's retry topic from now on."""
+        self._knows_retry_topic = True
 
     def suggest(self, broker: str, member: int) -> None:
         """Suggest this id of a broker in answers to pulls from now on."""
@@ -61,23 +71,26 @@ class GroupBrokers:
         else:
             self._locked_by_others.discard(queue)
 
-    def store(self, broker: str, queue_id: int, count: int, size: int, tag: str) -> None:
+    def store(self, step: Store) -> None:
         """Store messages; pulls that wait for them are answered."""
+        broker, queue_id = step.broker, step.queue
         name = f"{broker}/{queue_id}"
         messages = self._messages(name)
-        messages += [_message(queue_id, len(messages) + number, size, tag) for number in range(count)]
+        messages += [_message(step, len(messages) + number) for number in range(step.count)]
         for each in [held for held in self._held if held.question.of == name]:
             self._when_awake(each)
 
     def serve(self, address: str, question: Question, respond: Respond) -> bool:
         if address == NAME_SERVER:
-            route = self._servers.name_server.route if question.of == TOPIC else None
+            route = self._route(question.of)
             respond(Answered(TOPIC_NOT_EXIST if route is None else 0, route=route))
             return True
         group, broker = self._group, broker_at(address)
         question = _asked_of(broker, question)
         of = question.of
         group.note(self._kernel.now_ms, " ".join(filter(None, (question.kind, of or broker, question.rest))))
+        if question.sends:
+            return False
         code = self._refused.get((broker, question.kind.removeprefix("lite-")))
         if code is not None:
             respond(Answered(code))
@@ -89,10 +102,8 @@ class GroupBrokers:
             case "query":
                 known = group.offsets.get(of)
                 respond(Answered(_QUERY_NOT_FOUND) if known is None else Answered(offset=known))
-            case "max":
-                respond(Answered(offset=len(self._messages(of))))
-            case "min":
-                respond(Answered(offset=0))
+            case "max" | "min":
+                respond(Answered(offset=len(self._messages(of)) if question.kind == "max" else 0))
             case "commit":
                 assert question.offset is not None
                 group.offsets[of] = question.offset
@@ -105,6 +116,15 @@ class GroupBrokers:
             case _:
                 respond(Answered())
         return True
+
+    def _route(self, topic: str) -> TopicRoute | None:
+        route = self._servers.name_server.route
+        if route is None or topic == TOPIC:
+            return route
+        if not self._knows_retry_topic or topic != _RETRY_TOPIC:
+            return None
+        queues = tuple(replace(each, read_queues=1, write_queues=1, permission=_WRITE) for each in route.queues)
+        return replace(route, queues=queues)
 
     def _pull(self, broker: str, question: Question, respond: Respond) -> None:
         asked = question.pull
@@ -148,20 +168,23 @@ def _asked_of(server: str, question: Question) -> Question:
     return replace(question, of=f"{server}/{question.of.rpartition('/')[2]}") if question.of else question
 
 
-def _message(queue_id: int, offset: int, size: int, tag: str) -> StoredMessage:
+def _message(step: Store, offset: int) -> StoredMessage:
+    properties = {TAGS: step.tag} if step.tag else {}
+    if step.transactional:
+        properties[TRANSACTION_PREPARED] = "true"
     return StoredMessage(
         topic=TOPIC,
-        queue_id=queue_id,
+        queue_id=step.queue,
         queue_offset=offset,
-        physical_offset=0,
-        body=bytes(size),
-        properties={TAGS: tag} if tag else {},
+        physical_offset=offset,
+        body=bytes(step.bytes),
+        properties=properties,
         flag=0,
         sys_flag=0,
         born_timestamp_ms=0,
         born_host="",
         store_timestamp_ms=0,
-        store_host="",
+        store_host=_HOST,
         reconsume_times=0,
         body_crc=0,
     )

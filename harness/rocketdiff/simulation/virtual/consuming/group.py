@@ -4,19 +4,27 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, broker_at
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC, TOPIC_NOT_EXIST, Result, broker_at, status_of
+from rocketdiff.simulation.virtual.codec import Answered as Reply
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Servers
-from rocketmq_reference.client.codec import OnEnd
+from rocketmq_reference.client.codec import Compressed, OnEnd
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
+from rocketmq_reference.client.consuming.resending import INNER_GROUP
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.message import Message
+from rocketmq_reference.client.send_request import RequestMaker
 from rocketmq_reference.remoting.answers import PullAnswer
 from rocketmq_reference.remoting.consuming import Pull
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException
-from rocketmq_reference.remoting.messages import StoredMessage
+from rocketmq_reference.remoting.messages import StoredMessage, SysFlag
+from rocketmq_reference.remoting.properties import DELAY, ORIGIN_MESSAGE_ID
 from rocketmq_reference.rules.client.route import TopicRoute
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
+from rocketmq_reference.rules.dialect import Dialect
+
+GROUP_NAME = "simulation"
 
 _SYSTEM_ERROR = 1
 _QUERY_NOT_FOUND = 22
@@ -32,6 +40,11 @@ class Question:
     offset: int | None = None
     pull: Pull | None = None
     queues: tuple[int, ...] = ()
+
+    @property
+    def sends(self) -> bool:
+        """True if it sends a message."""
+        return self.kind == "send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +199,65 @@ class GroupCodec:
 
     def expect_success(self, answer: Answered) -> object:
         return _succeeded(answer)
+
+
+class ResendCodec:
+    """SendCodec of the member's own producer."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._requests = RequestMaker(dialect, INNER_GROUP)
+
+    def takes_time(self, _message: Message) -> bool:
+        return False
+
+    def compressed(self, message: Message) -> Compressed:
+        raise NotImplementedError(message)
+
+    def send(
+        self,
+        message: Message,
+        broker: str,
+        queue_id: int,
+        _compressed: Compressed | None,
+        *,
+        one_way: bool,  # noqa: ARG002 - none is
+    ) -> Question:
+        request = self._requests.request(message, broker, queue_id, 0)
+        level = request.properties.get(DELAY)
+        words = (
+            f"times {request.reconsume_times} of {'null' if request.max_reconsume_times is None else request.max_reconsume_times}",
+            None if level is None else f"level {level}",
+            "with its id" if ORIGIN_MESSAGE_ID in request.properties else None,
+            "prepared" if request.sys_flag & SysFlag.TRANSACTION_PREPARED else None,
+        )
+        return Question("send", f"{broker}/{queue_id}", " ".join(filter(None, words)))
+
+    def result(self, _message: Message, broker: str, answer: Reply, _address: str) -> Result:
+        status = status_of(answer.code)
+        if status is None:
+            raise MQBrokerException(answer.code, None)
+        return Result(status, broker, None)
+
+    def probe(self, topic: str) -> Question:
+        raise NotImplementedError(topic)
+
+    def is_reachable(self, answer: Reply) -> bool:
+        raise NotImplementedError(answer)
+
+
+class Unrecorded:
+    """Attempts of the member's own producer, which nothing but its requests shows."""
+
+    def begun(
+        self, message: Message, number: int, broker: str, queue_id: int, address: str | None, *, vip: bool
+    ) -> None:
+        """Note nothing."""
+
+    def requested(self, attempt: None, timeout_ms: int) -> None:
+        """Note nothing."""
+
+    def ended(self, attempt: None, outcome: object, answer: Reply | None) -> None:
+        """Note nothing."""
 
 
 def owned_text(memory: ConsumerMemory) -> str:

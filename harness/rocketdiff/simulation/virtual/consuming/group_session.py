@@ -6,7 +6,7 @@ from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
 from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind, Model
 from rocketdiff.simulation.script.vocabulary import DumpPart
-from rocketdiff.simulation.virtual.consuming.group import Group, owned_text
+from rocketdiff.simulation.virtual.consuming.group import GROUP_NAME, Group, owned_text
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
@@ -15,8 +15,6 @@ from rocketmq_reference.client.effects import Body, Wait
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings, MessageModel
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
-
-_GROUP_NAME = "simulation"
 
 
 class GroupSession(ProcessQueueSession):
@@ -31,7 +29,7 @@ class GroupSession(ProcessQueueSession):
         is_broadcasting = any(isinstance(step, Join) and step.model is Model.BROADCASTING for step in script.steps)
         model = MessageModel.BROADCASTING if is_broadcasting else MessageModel.CLUSTERING
         rules, settings = dialect.consumer, ConsumeSettings(message_model=model)
-        self._new_memory = partial(ConsumerMemory, _GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
+        self._new_memory = partial(ConsumerMemory, GROUP_NAME, own, rules, settings, None, is_orderly=is_orderly)
         self._memory = self._new_memory()
 
     def do(self, head: str, step: Step) -> Body | None:

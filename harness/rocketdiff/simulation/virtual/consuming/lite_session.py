@@ -34,6 +34,7 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.dialects.lite_pull import shared_rules
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.consuming import Subscription
+from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
@@ -63,6 +64,7 @@ class LiteSession(GroupSession):
         rules = shared_rules(dialect.consumer)
         self._memory = ConsumerMemory(self._memory.group, own_id, rules, settings, None, polls=True)
         kernel, self._exists, self._has_joined = session.kernel, dialect.lite.exists, False
+        self._commits_queues = dialect.lite.commits_queues
         self._brokers = GroupBrokers(kernel, session.servers, self._group, own_id)
         member = self._member = member_client(session, dialect_of(dialect.releases.first), self._memory, self._brokers)
         self._committing = member.offsets(kernel, self._memory, OffsetFile())
@@ -107,8 +109,8 @@ class LiteSession(GroupSession):
         match step:
             case Poll(ms):
                 return self._poll(ms)
-            case CommitPolled():
-                return _done(self._pulling.commit())
+            case CommitPolled(queues):
+                return _done(self._pulling.commit()) if queues is None else self._commit(queues)
             case Seek():
                 return _done(self._seek(step))
             case Assign(queues):
@@ -116,6 +118,12 @@ class LiteSession(GroupSession):
             case PauseQueue(broker, queue) | ResumeQueue(broker, queue):
                 return self._pause(_named(broker, queue), is_paused=isinstance(step, PauseQueue))
         return None
+
+    def _commit(self, queues: Sequence[QueueOf]) -> Running[str]:
+        if not self._commits_queues:
+            return _UNSUPPORTED
+        yield from self._pulling.commit_queues(_assigned(queues))
+        return _DONE
 
     def _seek(self, step: Seek) -> Body:
         of, pulling = _named(step.broker, step.queue), self._pulling
@@ -127,6 +135,7 @@ class LiteSession(GroupSession):
         answer = '{"started": true}' if self._exists else _UNSUPPORTED
         if self._exists:
             self._has_joined = True
+            self._pulling.hook = self._hooked if step.hook else None
             if step.assign is None:
                 self._memory.subscriptions[TOPIC] = Subscription(TOPIC, step.tags, 0)
                 self._member.routes.known.want(TOPIC)
@@ -142,6 +151,11 @@ class LiteSession(GroupSession):
                 if self._memory.rules.leaves_after_failed_start:
                     yield from self._shut_down()
         self.session.answer(head, f'"consumer": {answer}', self.state)
+
+    def _hooked(self, of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
+        for message in messages:
+            text = f"hook {of.queue.broker}/{message.queue_id} {message.queue_offset}"
+            self._group.note(self.session.kernel.now_ms, text)
 
     def _leave(self, head: str) -> Body:
         if self._has_joined:

@@ -1,32 +1,45 @@
 """The client of a member that a script's step starts: connections, routes, and timers that are not started yet."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from rocketdiff.simulation.script.model import Step
-from rocketdiff.simulation.script.steps.subscribing import LockHolder, Notify, Refuse, ResetOffset, Store, Suggest
+from rocketdiff.simulation.script.steps.subscribing import (
+    HookFails,
+    LockHolder,
+    Notify,
+    Refuse,
+    ResetOffset,
+    RetryTopic,
+    Store,
+    Suggest,
+)
 from rocketdiff.simulation.virtual.assembly import RemotingParts, RouteDefaults, VirtualClient
 from rocketdiff.simulation.virtual.codec import NAME_SERVER, TOPIC
 from rocketdiff.simulation.virtual.consuming.brokers import GroupBrokers
-from rocketdiff.simulation.virtual.consuming.group import GroupCodec
+from rocketdiff.simulation.virtual.consuming.group import GroupCodec, Question
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.network import VirtualNetwork
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.background import Rounds as Times
+from rocketmq_reference.client.codec import OnEnd
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.local_offsets import LocalOffsets
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
-from rocketmq_reference.client.effects import Body, Host
-from rocketmq_reference.client.memory import ClientMemory
+from rocketmq_reference.client.effects import Body, Host, Running
+from rocketmq_reference.client.memory import ClientMemory, Thread
 from rocketmq_reference.client.publishing import known_routes
 from rocketmq_reference.client.remoting import Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.errors import Error
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.client.remoting_rules import RemotingRules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
 from rocketmq_reference.rules.dialect import Dialect
 
@@ -52,6 +65,36 @@ class OffsetFile:
 
     def write(self, text: str) -> None:
         self._text = text
+
+
+class _Hooked(Remoting[Question, Any]):
+    """A remoting client with a hook of the application, which may throw an error before a request."""
+
+    def __init__(self, host: Host, rules: RemotingRules, network: VirtualNetwork, brokers: GroupBrokers) -> None:
+        super().__init__(host, rules, network)
+        self._brokers = brokers
+
+    def invoke(
+        self, address: str, timeout_ms: int, question: Question, is_interrupted: Callable[[], bool] | None = None
+    ) -> Running[Any]:
+        if self._fails(question):
+            raise Error
+        return super().invoke(address, timeout_ms, question, is_interrupted)
+
+    def invoke_async(
+        self, address: str, timeout_ms: int, question: Question, on_end: OnEnd, thread: Thread, *, is_retry: bool
+    ) -> Body:
+        if self._fails(question):
+            if self._rules.connects_in_background:  # the future of the connect swallows it
+                return
+            raise Error
+        yield from super().invoke_async(address, timeout_ms, question, on_end, thread, is_retry=is_retry)
+
+    def _fails(self, question: Question) -> bool:
+        if self._brokers.fails_hook != question.kind:
+            return False
+        self._brokers.fails_hook = None
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +127,12 @@ class MemberClient:
     def did(self, brokers: GroupBrokers, servers: Servers, step: Step) -> bool:
         """Do a step of the brokers; False for another one."""
         match step:
-            case Store(broker, queue, count, size, tag):
-                brokers.store(broker, queue, count, size, tag)
+            case Store():
+                brokers.store(step)
+            case HookFails():
+                brokers.fails_hook = step.asked
+            case RetryTopic():
+                brokers.know_retry_topic()
             case Notify(broker):
                 notified = partial(self.network.request, broker, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
                 servers.broker(broker).when_awake(notified)
@@ -110,7 +157,8 @@ def member_client(
     """Make the client of a member whose brokers these are."""
     kernel, codec, rules = session.kernel, GroupCodec(), dialect.client.remoting
     network = VirtualNetwork(kernel, session.servers, brokers)
-    remoting: Any = Remoting(kernel, rules, network)
+    # A lite pull consumer has no hook.
+    remoting: Any = Remoting(kernel, rules, network) if memory.polls else _Hooked(kernel, rules, network, brokers)
     network.client = remoting
     shared = ClientMemory(dialect, known_routes(dialect, None))
     shared.roles.append(memory)

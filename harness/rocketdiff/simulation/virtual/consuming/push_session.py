@@ -1,6 +1,7 @@
 """The reference's push consumer in a script, started and left as an application does, on scripted brokers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from rocketdiff.simulation.script.model import Script, Step
@@ -11,10 +12,10 @@ from rocketdiff.simulation.script.steps.subscribing import (
     Then,
 )
 from rocketdiff.simulation.virtual.assembly import VirtualClient
-from rocketdiff.simulation.virtual.codec import TOPIC
+from rocketdiff.simulation.virtual.codec import TOPIC, vip_address
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
 from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
-from rocketdiff.simulation.virtual.consuming.group import GroupCodec
+from rocketdiff.simulation.virtual.consuming.group import GroupCodec, ResendCodec, Unrecorded
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import (
     COMMIT_MS,
@@ -30,14 +31,16 @@ from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.orderly import Orderly
 from rocketmq_reference.client.consuming.pulling import Pulling
 from rocketmq_reference.client.consuming.rebalancing import Rebalancing
+from rocketmq_reference.client.consuming.resending import Resending
 from rocketmq_reference.client.consuming.resetting import Resetting
 from rocketmq_reference.client.effects import Body, Running
 from rocketmq_reference.client.memory import ProducerMemory, Thread
+from rocketmq_reference.client.message import Message
 from rocketmq_reference.client.publishing import PublishLists
+from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.dialects import dialect_of
-from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.consuming import EVERYTHING, Subscription
-from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
@@ -72,9 +75,14 @@ class PushSession(GroupSession):
         session, kernel = self.session, self.session.kernel
         member = self._member = member_client(session, self._of_client, self._memory, self._brokers)
         remoting, codec = member.remoting, member.codec
-        producer = ProducerMemory(self._of_client, SendSettings(), lambda: ScriptedTape(self._seed))
-        self._lists = PublishLists(producer, member.routes)
-        member.shared.roles.append(self._lists)
+        settings = SendSettings(vip_channel_enabled=False)
+        producer = ProducerMemory(self._of_client, settings, lambda: ScriptedTape(self._seed))
+        lists = PublishLists(producer, member.routes)
+        member.shared.roles.append(lists)
+        sender: Sender[Message, Any, Any, Any] = Sender(
+            producer, kernel, lists, remoting, ResendCodec(self._of_client), Unrecorded(), vip_address
+        )
+        self._resend = Resending(self._memory, sender).resend
         committing = self._committing = member.offsets(kernel, self._memory, self._file)
         self._in_order: Orderly | None = None
         consuming = self._consuming = self._calls(session, remoting, codec)
@@ -139,6 +147,7 @@ class PushSession(GroupSession):
         if self._has_left:
             self._memory, self._has_left = self._new_memory(), False
             self._make()
+        self._memory.settings = replace(self._memory.settings, max_reconsume_times=step.max_reconsume_times)
         self._listener = step.rules
         unknown = (_UNKNOWN_TOPIC,) if step.unknown_topic else ()
         retry = () if self._memory.settings.is_broadcasting else (RETRY_PREFIX + self._memory.group,)
@@ -196,12 +205,6 @@ class PushSession(GroupSession):
         if rule is not None and rule.level is not None:
             context.suspend_ms = rule.level
         return _ended(rule, OrderlyStatus.SUSPEND, OrderlyStatus.SUCCESS)
-
-    def _resend(self, message: StoredMessage) -> Running[None]:
-        """Fail, when name servers have been asked for the retry topic, which those of a script do not know."""
-        if not message.body:
-            raise MQClientException("the message body length is zero", ResponseCode.MESSAGE_ILLEGAL)
-        yield from self._lists.published(RETRY_PREFIX + self._memory.group, by_selector=False)
 
     def _heard(self, messages: Sequence[StoredMessage], of: TopicQueue) -> ListenerRule | None:
         """Note the call, and return the rule by which it ends, if any."""

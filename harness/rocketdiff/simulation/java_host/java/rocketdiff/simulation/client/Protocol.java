@@ -14,6 +14,9 @@ public final class Protocol {
     /** A property of every message sent here: which send of the script it belongs to. */
     public static final String MARK = "simulated";
     private static final Pattern MARKED = Pattern.compile(MARK + "\u0001([0-9]+)");
+    private static final Pattern DELAY = Pattern.compile("\u0002DELAY\u0001([0-9]+)");
+    /** The bit of sysFlag that says that a message is the first half of a transaction. */
+    private static final int PREPARED = 4;
     private static final int SUCCESS = 0;
     private static final int TOPIC_NOT_EXIST = 17;
 
@@ -87,6 +90,21 @@ public final class Protocol {
         byte[] batch = (byte[]) Members.must(body, request);
         found = MARKED.matcher(new String(batch, StandardCharsets.ISO_8859_1));
         return found.find() ? found.group(1) : null;
+    }
+
+    /** A request to send a failed message to the retry topic, as text: where to, and what redelivery depends on. */
+    public String sent(Object request, String server) {
+        Object sent = Members.must(header, request);
+        boolean isShort = Members.fieldOrNull(sent.getClass(), "queueId") == null;
+        String properties = "\u0002" + Members.get(header(sent).properties, sent) + "\u0002";
+        Matcher delay = DELAY.matcher(properties);
+        boolean isPrepared = ((Integer) Members.get(Members.field(sent.getClass(), isShort ? "f" : "sysFlag"), sent) & PREPARED) != 0;
+        return "send " + server + "/" + queueId(request)
+            + " times " + Members.get(Members.field(sent.getClass(), isShort ? "j" : "reconsumeTimes"), sent)
+            + " of " + Members.get(Members.field(sent.getClass(), isShort ? "l" : "maxReconsumeTimes"), sent)
+            + (delay.find() ? " level " + delay.group(1) : "")
+            + (properties.contains("\u0002ORIGIN_MESSAGE_ID\u0001") ? " with its id" : "")
+            + (isPrepared ? " prepared" : "");
     }
 
     private Header header(Object sent) {

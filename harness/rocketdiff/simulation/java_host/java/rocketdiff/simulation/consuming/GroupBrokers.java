@@ -18,6 +18,7 @@ import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Protocol;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
+import rocketdiff.simulation.scheduler.ApplicationError;
 import rocketdiff.simulation.scheduler.Scheduler;
 import rocketdiff.simulation.servers.ScriptedServer;
 
@@ -25,6 +26,8 @@ import rocketdiff.simulation.servers.ScriptedServer;
 public final class GroupBrokers {
     /** The client's own id in lists, from its address and its instance name, both `own`. */
     static final String OWN_ID = "own@own";
+
+    public static final String RETRY_TOPIC = "%RETRY%" + AllocationClient.GROUP;
 
     private static final int PULL = 11;
     private static final int QUERY_OFFSET = 14;
@@ -51,6 +54,10 @@ public final class GroupBrokers {
     private static final long QUEUE_BYTES = 1_000_000;
 
     public final Group group = new Group();
+    /** Whether name servers know the retry topic of the group. */
+    public boolean knowsRetryTopic;
+    /** The kind of request at which the application's hook throws next; null: none. */
+    String failsHook;
     /** The client's own id, when it is known. */
     String ownId = OWN_ID;
     /** How a request of a broker, made when it arrives, gets to the client on each of its connections. */
@@ -92,10 +99,10 @@ public final class GroupBrokers {
     }
 
     /** Stores messages into a queue; pulls that wait for them are answered. */
-    void store(ScriptedServer server, int queue, long count, int bytes, String tag) {
+    void store(ScriptedServer server, int queue, long count, int bytes, String tag, boolean isTransactional) {
         List<byte[]> messages = messages(server.name + "/" + queue);
         for (long n = 0; n < count; n++) {
-            messages.add(encoded(server, queue, messages.size(), bytes, tag));
+            messages.add(encoded(server, queue, messages.size(), bytes, tag, isTransactional));
         }
         for (Held each : new ArrayList<>(held)) {
             if (each.server == server && queue(server, each.request).equals(server.name + "/" + queue)) {
@@ -143,6 +150,16 @@ public final class GroupBrokers {
         }
     }
 
+    /** What the application's hook does before a request. */
+    void hook(Object request) {
+        int code = protocol.code(request);
+        String kind = code == PULL ? "pull" : code == LOCK ? "lock" : code == QUERY_OFFSET ? "query" : null;
+        if (kind != null && kind.equals(failsHook)) {
+            failsHook = null;
+            throw new ApplicationError("a hook throws");
+        }
+    }
+
     /** Pull answers of a broker suggest this id from now on. */
     void suggest(String broker, long id) {
         suggested.put(broker, id);
@@ -159,6 +176,10 @@ public final class GroupBrokers {
 
     /** Answers a request that a broker has read; null: a request of another kind. */
     public boolean serve(ScriptedServer server, Object request, Respond respond) {
+        if (protocol.isSend(request)) {
+            note(protocol.sent(request, server.name));
+            return false;
+        }
         String queue = queue(server, request);
         switch (protocol.code(request)) {
             case HEARTBEAT:
@@ -332,7 +353,8 @@ public final class GroupBrokers {
         group.note(Scheduler.current().nowMs(), request);
     }
 
-    private byte[] encoded(ScriptedServer server, int queue, long offset, int bytes, String tag) {
+    private byte[] encoded(
+        ScriptedServer server, int queue, long offset, int bytes, String tag, boolean isTransactional) {
         Object message = ProcessQueueClasses.of(release).message(offset, bytes);
         Class<?> type = message.getClass();
         // Encoders need a body, if only an empty one, which decoders leave out.
@@ -342,6 +364,9 @@ public final class GroupBrokers {
         set(message, "setTopic", AllocationClient.TOPIC);
         if (tag != null) {
             set(message, "setTags", tag);
+        }
+        if (isTransactional) {
+            Members.must(Members.method(release.type("common.message.MessageAccessor"), "putProperty", 3), null, message, "TRAN_MSG", "true");
         }
         set(message, "setQueueId", queue);
         set(message, "setCommitLogOffset", queue * QUEUE_BYTES + offset);

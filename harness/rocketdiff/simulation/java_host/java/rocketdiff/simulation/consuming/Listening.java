@@ -11,21 +11,27 @@ public final class Listening {
     final boolean broadcasts;
     /** The expression of the subscription. */
     final String tags;
+    /** -1: the client's default. */
+    final int mostReconsumeTimes;
     /** Whether the application polls: a lite pull consumer. */
     final boolean polls;
     /** Queues that it works on without a subscription: broker and id of each in turn; null: it subscribes. */
     final List<Object> assigned;
+    /** Whether its application has a hook of consumption. */
+    final boolean hasHook;
 
     public Listening(
         List<Row> rows, boolean hasUnknownTopic, boolean isOrderly, boolean broadcasts, String tags,
-        boolean polls, List<Object> assigned) {
+        int mostReconsumeTimes, boolean polls, List<Object> assigned, boolean hasHook) {
         this.rows = rows;
         this.hasUnknownTopic = hasUnknownTopic;
         this.isOrderly = isOrderly;
         this.broadcasts = broadcasts;
         this.tags = tags;
+        this.mostReconsumeTimes = mostReconsumeTimes;
         this.polls = polls;
         this.assigned = assigned;
+        this.hasHook = hasHook;
     }
 
     /** How the call with a message ends; null: with success, at once. */

@@ -1,13 +1,17 @@
 package rocketdiff.simulation.consuming;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
@@ -54,9 +58,35 @@ final class LitePull {
         return Members.must(Members.method(message.getClass(), getter, 0), message);
     }
 
-    String commit() throws Throwable {
-        call("commitSync", new Class<?>[0]);
+    /** queues: broker and id of each in turn; null: all, with the next commit. */
+    String commit(List<Object> queues) throws Throwable {
+        if (queues == null) {
+            call("commitSync", new Class<?>[0]);
+        } else if (Members.methodOrNull(consumer.getClass(), "commit", 2) == null) {
+            throw new UnsupportedOperationException("this release commits no single queues");
+        } else {
+            call("commit", new Class<?>[] {Set.class, boolean.class}, new HashSet<>(queues(queues)), true);
+        }
         return DONE;
+    }
+
+    /** Tells what a hook of consumption sees, from 4.9.0 on. */
+    void hook(Consumer<String> seen) {
+        Object impl = Members.get(consumer, "defaultLitePullConsumerImpl");
+        Method register = Members.methodOrNull(impl.getClass(), "registerConsumeMessageHook", 1);
+        if (register == null) {
+            return;
+        }
+        Class<?> hook = release.type("client.hook.ConsumeMessageHook");
+        Members.must(register, impl, Proxy.newProxyInstance(release.loader, new Class<?>[] {hook}, (proxy, method, arguments) -> {
+            if (method.getName().equals("consumeMessageBefore")) {
+                List<?> messages = (List<?>) get(arguments[0], "getMsgList");
+                for (Object message : messages == null ? Collections.emptyList() : messages) {
+                    seen.accept(at(message));
+                }
+            }
+            return method.getName().equals("hookName") ? "simulation" : null;
+        }));
     }
 
     String seek(String broker, int queue, long offset, String to) throws Throwable {
@@ -77,12 +107,16 @@ final class LitePull {
 
     /** queues: broker and id of each in turn. */
     String assign(List<Object> queues) throws Throwable {
-        List<Object> asked = new ArrayList<>();
-        for (int i = 0; i < queues.size(); i += 2) {
-            asked.add(queue((String) queues.get(i), Math.toIntExact((Long) queues.get(i + 1))));
-        }
-        call("assign", new Class<?>[] {Collection.class}, asked);
+        call("assign", new Class<?>[] {Collection.class}, queues(queues));
         return DONE;
+    }
+
+    private List<Object> queues(List<Object> named) {
+        List<Object> queues = new ArrayList<>();
+        for (int i = 0; i < named.size(); i += 2) {
+            queues.add(queue((String) named.get(i), Math.toIntExact((Long) named.get(i + 1))));
+        }
+        return queues;
     }
 
     /** The queues that it works on without a subscription, with the messages of each. */

@@ -41,12 +41,28 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         }
         polled = listening.polls ? new LitePull(release, scheduler, network) : null;
         Class<?> push = release.type("client.consumer.DefaultMQPushConsumer");
-        consumer = listening.polls ? polled.consumer : Members.make(push, new Class<?>[] {String.class}, GROUP);
+        Class<?> hook = release.type("remoting.RPCHook");
+        Class<?> strategy = release.type("client.consumer.AllocateMessageQueueStrategy");
+        Object averagely = Members.make(release.type("client.consumer.rebalance.AllocateMessageQueueAveragely"), new Class<?>[0]);
+        consumer = listening.polls ? polled.consumer : Members.make(
+            push, new Class<?>[] {String.class, hook, strategy}, GROUP,
+            Proxy.newProxyInstance(release.loader, new Class<?>[] {hook}, (proxy, method, arguments) -> {
+                if (method.getName().equals("doBeforeRequest")) {
+                    brokers.hook(arguments[1]);
+                }
+                if (method.getName().equals("equals")) {
+                    return proxy == arguments[0];
+                }
+                return method.getName().equals("hashCode") ? (Object) System.identityHashCode(proxy) : null;
+            }), averagely);
         set("setNamesrvAddr", String.class, network.nameServer.address);
         set("setClientIP", String.class, "own");
         set("setInstanceName", String.class, "own");
         set("setVipChannelEnabled", boolean.class, false);
         brokers.ownId = (String) Members.must(Members.method(consumer.getClass(), "buildMQClientId", 0), consumer);
+        if (listening.polls && listening.hasHook) {
+            polled.hook(message -> brokers.group.note(scheduler.nowMs(), "hook " + message));
+        }
         if (!listening.polls) {
             Class<?> listener = release.type("client.consumer.listener.MessageListener"
                 + (listening.isOrderly ? "Orderly" : "Concurrently"));
@@ -57,6 +73,9 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             Class<?> model = release.type(
                 "remoting.protocol.heartbeat.MessageModel", "common.protocol.heartbeat.MessageModel");
             set("setMessageModel", model, constant(model, "BROADCASTING"));
+        }
+        if (listening.mostReconsumeTimes >= 0) {
+            set("setMaxReconsumeTimes", int.class, listening.mostReconsumeTimes);
         }
         isAssigned = listening.assigned != null;
         if (isAssigned) {
@@ -137,8 +156,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
-    public String commitPolled() throws Throwable {
-        return started().commit();
+    public String commitPolled(List<Object> queues) throws Throwable {
+        return started().commit(queues);
     }
 
     @Override
@@ -164,8 +183,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
-    public void store(String broker, int queue, long count, int bytes, String tag) {
-        brokers.store(network.broker(broker), queue, count, bytes, tag);
+    public void store(String broker, int queue, long count, int bytes, String tag, boolean isTransactional) {
+        brokers.store(network.broker(broker), queue, count, bytes, tag, isTransactional);
     }
 
     @Override
@@ -181,6 +200,16 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     @Override
     public void refuse(String broker, String asked, Integer code) {
         brokers.refuse(broker, asked, code);
+    }
+
+    @Override
+    public void failHook(String asked) {
+        brokers.failsHook = asked;
+    }
+
+    @Override
+    public void knowRetryTopic() {
+        brokers.knowsRetryTopic = true;
     }
 
     @Override

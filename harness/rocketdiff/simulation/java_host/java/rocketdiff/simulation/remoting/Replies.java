@@ -61,6 +61,9 @@ final class Replies {
         }
         int asked = protocol.code(request);
         if (server == network.nameServer && code == 0 && asked == Protocol.GET_ROUTE) {
+            if (group != null && group.knowsRetryTopic && protocol.topic(request).equals(GroupBrokers.RETRY_TOPIC)) {
+                return protocol.routeResponse(request, network.route().isKnown ? network.retryBody() : null);
+            }
             boolean known = network.route().isKnown && protocol.topic(request).equals(SelectionClient.TOPIC);
             return protocol.routeResponse(request, known ? network.routeBody() : null);
         }

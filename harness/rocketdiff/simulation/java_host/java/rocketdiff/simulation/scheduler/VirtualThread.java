@@ -49,6 +49,8 @@ public final class VirtualThread {
             }
         } catch (ScriptOver end) {
             // The script ended while this thread was waiting.
+        } catch (ApplicationError end) {
+            // The client lets its threads end by it.
         } catch (Throwable death) {
             scheduler.died(this, death);
         }

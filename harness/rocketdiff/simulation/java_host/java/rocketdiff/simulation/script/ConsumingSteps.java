@@ -54,6 +54,11 @@ final class ConsumingSteps {
                 String asked = fields.text("asked");
                 Integer code = fields.any("code") == null ? null : Codes.number(fields.any("code"));
                 return (run, place) -> ((Subscriber) run.client).refuse(broker, asked, code);
+            case "hook_fails":
+                String hooked = fields.text("asked");
+                return (run, place) -> ((Subscriber) run.client).failHook(hooked);
+            case "retry_topic":
+                return (run, place) -> ((Subscriber) run.client).knowRetryTopic();
             case "suggest":
                 String suggesting = fields.text("broker");
                 long member = fields.number("id");
@@ -100,8 +105,8 @@ final class ConsumingSteps {
         }
         Listening listening = new Listening(rows, fields.flag("unknown_topic", false),
             "orderly".equals(fields.textOrNull("listener")), "broadcasting".equals(fields.textOrNull("model")),
-            fields.has("tags") ? fields.text("tags") : "*", fields.flag("polls", false),
-            fields.has("assign") ? queues(fields.list("assign")) : null);
+            fields.has("tags") ? fields.text("tags") : "*", fields.integer("max_reconsume_times", -1), fields.flag("polls", false),
+            fields.has("assign") ? queues(fields.list("assign")) : null, fields.flag("hook", false));
         return (run, place) -> {
             StringBuilder out = run.lines.begin(place, "consumer");
             try {
@@ -122,7 +127,8 @@ final class ConsumingSteps {
             return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).poll(ms));
         }
         if (kind.equals("commit_polled")) {
-            return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).commitPolled());
+            List<Object> committed = fields.has("queues") ? queues(fields.list("queues")) : null;
+            return (run, place) -> answer(run, run.lines.begin(place, kind), () -> ((Subscriber) run.client).commitPolled(committed));
         }
         if (kind.equals("assign")) {
             List<Object> queues = queues(fields.list("queues"));
@@ -163,7 +169,8 @@ final class ConsumingSteps {
         long count = fields.number("count", 1);
         int bytes = fields.integer("bytes", 1);
         String tag = fields.textOrNull("tag");
-        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes, tag);
+        boolean isTransactional = fields.flag("transactional", false);
+        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes, tag, isTransactional);
     }
 
     private static Step offset(Fields fields, boolean isConsumed) {

@@ -29,13 +29,16 @@ public final class Attempts {
         return mark;
     }
 
-    /** Notes that RemotingClient was called with a request to send; null for any other request. */
+    /** Notes that RemotingClient was called with a request to send; null for any other request, and for one of the client's own. */
     public Attempt begin(String address, Object request, long timeoutMs) {
         if (!protocol.isSend(request)) {
             return null;
         }
-        String broker = network.at(address).name;
         Send send = sends.get(protocol.mark(request));
+        if (send == null) {
+            return null;
+        }
+        String broker = network.at(address).name;
         String text = send.showsRequests ? RequestText.of(request, protocol) : null;
         Attempt attempt =
             new Attempt(broker, protocol.queueId(request), network.isVip(address), timeoutMs, scheduler.nowMs(), text);

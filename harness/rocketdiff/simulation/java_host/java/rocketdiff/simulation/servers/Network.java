@@ -76,4 +76,9 @@ public final class Network {
     public byte[] routeBody() {
         return route.body(this);
     }
+
+    /** The answer for the retry topic of a group, when name servers know it. */
+    public byte[] retryBody() {
+        return route.retryBody(this);
+    }
 }

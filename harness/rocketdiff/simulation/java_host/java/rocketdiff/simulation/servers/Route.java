@@ -75,6 +75,13 @@ public final class Route {
         return body.getBytes(StandardCharsets.UTF_8);
     }
 
+    /** The same brokers, with a queue each that can only be written to. */
+    byte[] retryBody(Network network) {
+        String body = new String(body(network), StandardCharsets.UTF_8);
+        return body.replaceAll("\"perm\":[0-9]+", "\"perm\":2").replaceAll("QueueNums\":[0-9]+", "QueueNums\":1")
+            .getBytes(StandardCharsets.UTF_8);
+    }
+
     private static String addresses(Entry entry, Network network) {
         TreeMap<Long, String> servers = new TreeMap<>(entry.slaves);
         if (entry.master || servers.isEmpty()) {
