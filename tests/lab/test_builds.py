@@ -38,7 +38,7 @@ def test_a_changed_consumer_is_found_by_the_script_that_shows_it(
     assert named == ["  consumer-failing-broker (consumer; K15 K27)"]
     assert guarded(["identify", patched, "--role", "consumer"]) == ExitCode.DIVERGES
     _, nearest, otherwise, *_ = capsys.readouterr().out.splitlines()
-    assert nearest.startswith("nearest: 5.3.2, 5.3.3, 5.4.0, in ")
+    assert nearest.startswith("nearest: 5.3.3, in ")
     assert otherwise.startswith("  consumer-failing-broker: A message that fails while its broker is paused")
     assert otherwise.endswith(": message a/0 0 is delivered 4,000 ms later")
 

@@ -87,7 +87,8 @@ def live_consumer(
     in_order = consuming if isinstance(consuming, Orderly) else None
     rebalancing = begin_rounds(client, memory, settings, codec, committing, pulling.begin, in_order)
     pulling.on_moved = rebalancing.begin_anew
-    _serve_resets(client, Resetting(memory, client.memory, host, committing, rebalancing, in_order))
+    turn = client.background.monitor
+    _serve_resets(client, Resetting(memory, client.memory, host, committing, rebalancing, in_order, turn))
     concurrent = consuming if isinstance(consuming, Concurrent) else None
     return LiveConsumer(client, memory, committing, rebalancing, pulling, in_order, concurrent)
 

@@ -117,6 +117,7 @@ class PushConsumer:
         if self.parts.in_order is not None and self._is_started:
             client.host.run(self.parts.in_order.stop())
         client.host.run(self.parts.committing.commit_all())
+        client.host.run(client.background.await_reset())
         client.host.post(self.parts.rebalancing.stop)
         client.host.post(self.parts.pulling.stop)
         client.shutdown(unregister_client=self._is_started)

@@ -55,7 +55,7 @@ class Background:
     """
     The client's timers; tasks: the client's own, to which roles add theirs before the start.
 
-    on_greeted: called when a broker has answered the heartbeat on a new connection (from 5.2.0).
+    monitor: that of MQClientInstance, which a reset of offsets holds from 4.9.0 on. on_greeted: called when a broker has answered the heartbeat on a new connection (from 5.2.0).
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class Background:
         self._codec = codec
         self._rounds = rounds
         self._beating = Lock(host)
+        self.monitor = Lock(host)
         self.on_greeted: Callable[[], None] | None = None
         self._is_stopped = False
         self._workers: dict[str, Worker] = {}
@@ -140,11 +141,21 @@ class Background:
             self._beating.release()
         return sent
 
+    def await_reset(self) -> Body:
+        """Wait for the end of a reset of offsets before a consumer is unregistered (from 4.9.1, with a method that is synchronized)."""
+        if not self._memory.dialect.client.remoting.unregisters_between_heartbeats:
+            yield from self._enter()
+
+    def _enter(self) -> Body:
+        yield from self.monitor.acquire(None)
+        self.monitor.release()
+
     def unregister_client(self) -> Body:
         """Unregister the client's groups from every known broker and ignore failures; consumers do nothing more meanwhile (unregisterClient)."""
         for consumer in list(self._memory.consumers):
             self._memory.consumers.remove(consumer)
             yield from self._unregister(self._codec.unregister_consumer(consumer.group))
+        yield from self._enter()  # the shutdown of the client is synchronized in every release
         for group in self._memory.producer_groups:
             yield from self._unregister(self._codec.unregister(group))
 

@@ -12,7 +12,7 @@ from rocketmq_reference.dialects.catalogue import RELEASES, dialect_of, releases
 from rocketmq_reference.dialects.consumer import consumer_rules_of
 from rocketmq_reference.dialects.generation import Generation
 from rocketmq_reference.rules.consumer.consumer_rules import ConsumerRules
-from rocketmq_reference.rules.consumer.lite_pull_rules import Hooked, LitePullRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
 from rocketmq_reference.rules.dialect import Releases
 
 LITE_PULL_4_0_0 = Generation(
@@ -26,7 +26,8 @@ LITE_PULL_4_0_0 = Generation(
         seek_interrupts=False,
         stops_with_round=False,
         ends_given_up_pulls=False,
-        hook=Hooked.NEVER,
+        hooks_pulls=False,
+        hooks_polls=False,
         commits_queues=False,
     ),
 )
@@ -39,7 +40,7 @@ LITE_PULL_4_7_1 = LITE_PULL_4_6_1.followed("4.7.1", "4.8.0", replace(LITE_PULL_4
 """A queue that was given up is pulled no more."""
 
 LITE_PULL_4_9_0 = LITE_PULL_4_7_1.followed(
-    "4.9.0", "4.9.0", replace(LITE_PULL_4_7_1.rules, ends_given_up_pulls=True, hook=Hooked.PULLED)
+    "4.9.0", "4.9.0", replace(LITE_PULL_4_7_1.rules, ends_given_up_pulls=True, hooks_pulls=True)
 )
 """A hook sees what is pulled; a queue that comes back loses nothing to a pull of before."""
 
@@ -55,7 +56,7 @@ LITE_PULL_4_9_4 = LITE_PULL_4_9_2.followed(
 """Its client id says what it is; an application can commit single queues."""
 
 LITE_PULL_5_0_0 = LITE_PULL_4_9_4.followed(
-    "5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True, hook=Hooked.POLLED)
+    "5.0.0", "5.5.0", replace(LITE_PULL_4_9_4.rules, has_own_code=True, hooks_pulls=False, hooks_polls=True)
 )
 """Pulls have a request code of their own; a hook sees what is polled."""
 

@@ -10,6 +10,7 @@ CHANGES = {
     "4.1.0-incubating": {"announces_changes": True, "shutdown_wait_ms": 1_000},
     "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False, "uncounts_expired": True},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
+    "4.6.1": {"resend_ends_transaction": True},
     "4.7.1": {"drops_waiting_calls": True},
     "4.8.0": {"tries_next_slave": True, "machine_room_counts_its_queues": True},
     "4.9.0": {"pulls_without_offset": False, "resets_in_turn": True},
@@ -18,6 +19,7 @@ CHANGES = {
         "commits_to_master_first": True,
         "machine_room_checks": True,
         "cleaning_can_die": False,
+        "renewing_can_die": False,
     },
     "4.9.4": {"resend_keeps_origin_id": True, "locks_in_full_table": True},
     "4.9.5": {"broker_flow_control_delay_ms": 20, "new_queue_is_locked": True},
@@ -50,6 +52,7 @@ CHANGES = {
         "resets_bytes": True,
     },
     "5.3.2": {"leaves_after_failed_start": True, "locks_to_broadcast": False, "takes_empty_bodies": True},
+    "5.3.3": {"pulling_can_die": False},
     "5.4.0": {"keeps_origin_id": True},
     "5.5.0": {"leaves_empty_lists": True, "resets_after_call": True},
 }

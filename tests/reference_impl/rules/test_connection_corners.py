@@ -200,3 +200,57 @@ def test_a_connection_that_is_known_no_more_is_noted_if_it_is_reset() -> None:
         made.woken(old, failed=True)  # removes the successor from the table
         assert kinds(made.peer_closed(successor.made_on, reset=reset)) == steps
         assert made.woken(successor, failed=True) == ()
+
+
+@pytest.mark.parametrize(("release", "by_the_loop"), [("5.3.1", False), ("5.3.2", True)])
+def test_going_away_to_a_connection_that_is_open_by_now(release: str, by_the_loop: bool) -> None:
+    """From 5.3.2 the event loop writes a request that GO_AWAY moves to a connection which another one has opened."""
+    made = client(release)
+    first, second = written(made, Kind.ASYNC), written(made, Kind.ASYNC)
+    made.answered(second.number, GO_AWAY)
+    redirected(made, first, 0)
+    steps = made.redirect(second, 10)
+    assert steps == ((GoOn(second, waking=False),) if by_the_loop else (Write(second, 2_990),))
+    assert second.redirected and second.connection is first.connection
+
+
+@pytest.mark.parametrize(("release", "error"), [("5.3.1", None), ("5.3.2", LOST)])
+def test_going_away_from_a_connection_without_a_slot(release: str, error: str | None) -> None:
+    """From 5.3.2 a request whose connection was removed is lost; before, GO_AWAY is its answer."""
+    made = client(release)
+    request = written(made, Kind.ASYNC)
+    made.answered(request.number, GO_AWAY)
+    made.peer_closed(request.connection, reset=True)
+    assert made.redirect(request, 10) == (Ended(request, error, Place.HERE),)
+
+
+def test_a_connection_that_never_opened_has_no_handlers_to_note_its_end() -> None:
+    """From 5.2.0 the end of a failed connect is not noted when the request closes its connection."""
+    made = client("5.2.0")
+    request, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
+    made.connect_failed(request.connection)
+    assert kinds(made.go_on(request, 5)) == [Ended]
+    assert request.connection.has_handlers is False
+
+
+def test_a_connect_that_took_the_whole_timeout_closes_nothing() -> None:
+    """From 5.1.4 a synchronous request without time left does not close its connection: its time is 0 or less."""
+    made = client("5.1.4")
+    request, _ = made.invoke(Kind.SYNC, "a", 1_000, 0)
+    made.connected(request.connection)
+    assert made.go_on(request, 2_000) == (Ended(request, EXPIRED, Place.CALLER),)
+    assert request.left_ms == -1_000 and made.open_to("a") == 1
+
+
+def test_a_late_close_spares_the_successor_of_its_connection() -> None:
+    """Up to 5.3.0 a connection that is given up leaves the entry of its address, and a closed one its successor's."""
+    made = client("5.2.0")
+    request, _ = made.invoke(Kind.SYNC, "a", 5_000, 0)
+    assert made.go_on(request, 3_000) == (Ended(request, REFUSED, Place.CALLER, direct=True),)
+    made.connect_failed(request.connection)
+    late, steps = made.invoke(Kind.SYNC, "a", 5_000, 3_001)
+    assert kinds(steps) == [Connect, Wait] and late.connection is not request.connection
+    made.woken(request, failed=True)
+    assert made.current("a") is late.connection
+    made.woken(late, failed=True)
+    assert made.current("a") is None

@@ -14,7 +14,7 @@ EXAMPLE = """{"format": 1, "route": {"a": 4, "b": 4}, "settings": {"send_latency
 EVERYTHING = {
     "format": 1,
     "depth": "remoting",
-    "route": {"a": {"queues": 4, "perm": 4, "master": False, "at": "c"}, "b": 2},
+    "route": {"a": {"queues": 4, "perm": 4, "master": False, "at": "c"}, "b": {"queues": 2, "slaves": {"s": 1}}},
     "settings": {"added_retry_response_codes": [1, 215], "vip_channel_enabled": True, "detect_interval_ms": 500},
     "start_index": [11, -5],
     "seed": 9,
@@ -71,6 +71,9 @@ BAD = [
     (script_of(route={"a": 10**9}), "at most 4096 at route.a"),
     (script_of(route={f"b{n}": 4096 for n in range(5)}), "at most 16384 queues in all at route"),
     (script_of(route={"a": {"queues": 4, "perm": 8}}), "at route.a.perm (script S); saw 8"),
+    (script_of(route={"a": {"queues": 4, "slaves": {"s": 1, "t": 1}}}), "expected another id for each slave at route.a.slaves (script S); saw 1, 1"),
+    (script_of({"do": "consumer"}, {"do": "consumer", "listener": "orderly"}), "expected the same listener in every consumer step (concurrent) at steps[1] (script S); saw orderly"),
+    (script_of({"do": "consumer", "polls": True}, {"do": "leave"}, {"do": "consumer"}), "expected the same polls in every consumer step (true) at steps[2] (script S); saw false"),
     (script_of(route={"a": {"queue": 4}}), "at route.a.queue (script S); saw 'queue'; try: queues"),
     (script_of(route={"a": {"perm": 6}}), "route.a (script S); saw nothing; try: add queues"),
     (script_of(route={"a b": 1}), "text of visible ASCII characters at route.a b"),

@@ -17,7 +17,7 @@ VALIDATOR = jsonschema.Draft202012Validator(json.loads(schema()))
 # Rules that no schema can express: over several fields, a sum, or a list of names.
 BEYOND_A_SCHEMA = (
     "routes (a, b)", "saw 'A'", "saw 'c'", "at most 16384 queues", "needs send-loop", "no timeout_ms with mode oneway",
-    "a response code of at most",
+    "a response code of at most", "another id for each slave", "in every consumer step",
 )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def test_extensions_are_read_correctly() -> None:
     assert script.depth is Depth.REMOTING
     assert script.lookup is Lookup.AT_FIRST_SEND
     assert script.start_index == (11, -5)
-    assert script.route == (BrokerRoute("a", 4, perm=4, master=False, at="c"), BrokerRoute("b", 2))
+    assert script.route == (BrokerRoute("a", 4, perm=4, master=False, at="c"), BrokerRoute("b", 2, slaves=((1, "s"),)))
     assert script.steps[4] == BrokerAnswers("b", (ServerAnswer(3, code=2),))
     assert script.steps[5] == BrokerAnswers("b", (ServerAnswer(3, code=10),))
     assert script.steps[17] == Send(Mode.ONE_WAY, queue=QueueOf("a", 1))

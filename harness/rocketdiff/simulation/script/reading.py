@@ -12,7 +12,7 @@ from rocketdiff.documents.yaml_source import Location
 from rocketdiff.simulation.script.answers import MOST_ANSWERS, STATUSES, answer_data, answers_data, route_data
 from rocketdiff.simulation.script.depths import require_deep_enough
 from rocketdiff.simulation.script.model import Script, actions_of
-from rocketdiff.simulation.script.roles import broker_of, require_consistent
+from rocketdiff.simulation.script.roles import broker_of, require_alike, require_consistent
 from rocketdiff.simulation.script.steps.environment import RouteChange
 from rocketdiff.simulation.script.vocabulary import FORMAT, VISIBLE
 
@@ -164,3 +164,4 @@ def _require_consistent(script: Script, place: Place) -> None:
             expected = f"a broker of the script's routes ({', '.join(known) or 'which hold none'})"
             raise refused(place, location, expected=expected, seen=shown(broker), hint=nearest(broker, known))
         require_consistent(action, location, place)
+    require_alike(actions, place)

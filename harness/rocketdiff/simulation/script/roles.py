@@ -64,6 +64,10 @@ def broker_of(step: object) -> str | None:
     return environment.broker_of(step) if role is None else ROLE_STEPS[role].broker_of(step)
 
 
+require_alike = consuming.require_alike
+"""Raises UsageError unless the steps that start a client start one of the same kind; producers have no such steps."""
+
+
 def require_consistent(step: object, location: Location, place: Place) -> None:
     """Raise UsageError for contradictory fields of a role's step."""
     role = _ROLE_OF.get(type(step))

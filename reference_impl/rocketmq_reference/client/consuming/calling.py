@@ -20,6 +20,10 @@ Resend = Callable[[StoredMessage], Running[None]]
 Status = TypeVar("Status")
 
 
+class CallRefused(Exception):
+    """The pool that calls the listener is shut down (RejectedExecutionException)."""
+
+
 def as_sent(messages: Messages) -> list[StoredMessage]:
     """Return messages as a listener sees them: with the topic that they were sent to (resetRetryAndNamespace)."""
     return [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]

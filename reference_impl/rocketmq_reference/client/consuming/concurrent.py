@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any, Protocol
 
 from rocketmq_reference.client.codec import FAILURES
-from rocketmq_reference.client.consuming.calling import CONSUME, Messages, Resend, as_sent, send_away, status_of
+from rocketmq_reference.client.consuming.calling import (
+    CONSUME,
+    CallRefused,
+    Messages,
+    Resend,
+    as_sent,
+    send_away,
+    status_of,
+)
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
@@ -73,8 +81,9 @@ class Concurrent:
         self._is_stopped = True
 
     def deliver(self, of: TopicQueue, queue: ProcessQueue[StoredMessage], messages: Messages) -> None:
+        """Let the listener be called. Raises CallRefused after a shutdown."""
         if self._is_stopped:
-            return
+            raise CallRefused
         size = self._memory.settings.consume_message_batch_max_size
         for begin in range(0, len(messages), size):
             self._pool.submit(partial(self._consume, of, queue, messages[begin : begin + size]))

@@ -25,7 +25,7 @@ from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import lite_pull as rules
-from rocketmq_reference.rules.consumer.lite_pull_rules import Hooked, LitePullRules
+from rocketmq_reference.rules.consumer.lite_pull_rules import LitePullRules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue, in_hash_order
 from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, ProcessQueueError
 from rocketmq_reference.rules.consumer.pull_broker import Asked
@@ -194,7 +194,8 @@ class LitePulling:
             if batch is None or batch.queue.is_dropped:
                 return None
             self._handed_out(batch)
-            self._show(Hooked.POLLED, batch.of, batch.messages)
+            if self.hook is not None and self._own.hooks_polls:
+                self.hook(batch.of, batch.messages)
             return batch
         finally:
             self._polling.release()
@@ -234,10 +235,6 @@ class LitePulling:
         assigned.queue.put(messages)
         self.batches.append(Batch(assigned.of, assigned.queue, messages))
         self._host.give(self._arrived)
-
-    def _show(self, when: Hooked, of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
-        if self.hook is not None and self._own.hook is when:
-            self.hook(of, messages)
 
     def _next(self, until_ms: int) -> Running[Batch | None]:
         while not self.batches:
@@ -350,8 +347,8 @@ class LitePulling:
         wanted = tuple(message for message in read.messages if not tags or message.properties.get(TAGS) in tags)
         for message in wanted:  # PullAPIWrapper#processPullResult
             message.properties.update({MIN_OFFSET: str(read.min_offset), MAX_OFFSET: str(read.max_offset)})
-        if wanted:
-            self._show(Hooked.PULLED, of, wanted)
+        if wanted and self.hook is not None and self._own.hooks_pulls:
+            self.hook(of, wanted)
         return replace(read, messages=wanted)
 
     def _subscription(self, topic: str) -> Subscription:

@@ -11,7 +11,15 @@ from functools import partial
 from typing import Protocol
 
 from rocketmq_reference.client.background import Background
-from rocketmq_reference.client.consuming.calling import CONSUME, Messages, Resend, as_sent, send_away, status_of
+from rocketmq_reference.client.consuming.calling import (
+    CONSUME,
+    CallRefused,
+    Messages,
+    Resend,
+    as_sent,
+    send_away,
+    status_of,
+)
 from rocketmq_reference.client.consuming.committing import Committing
 from rocketmq_reference.client.consuming.locking import Locking
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
@@ -82,8 +90,10 @@ class Orderly:
         return self.locking.lock(of)
 
     def deliver(self, of: TopicQueue, queue: Pulled, _messages: Messages) -> None:
-        """Begin a run, unless one takes what was pulled."""
-        if queue.begin_run() and not self._is_stopped:
+        """Begin a run, unless one takes what was pulled. Raises CallRefused after a shutdown."""
+        if queue.begin_run():
+            if self._is_stopped:
+                raise CallRefused
             self._submit(of, queue)
 
     def give_up(self, of: TopicQueue, queue: Pulled) -> Running[bool]:

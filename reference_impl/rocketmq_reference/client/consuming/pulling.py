@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_reference.client.codec import FAILURES, AsyncEnd
+from rocketmq_reference.client.consuming.calling import CallRefused
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
 from rocketmq_reference.client.consuming.committing import Committing, OffsetUnknown
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
@@ -215,10 +216,10 @@ class Pulling:
         if wanted:
             try:
                 request.queue.put(wanted)
-            except ProcessQueueError:  # the listener never sees these messages, and no later ones are committed
+                self.deliver(request.of, request.queue, wanted)
+            except (ProcessQueueError, CallRefused):  # the listener never sees them, and no later ones are committed
                 self._failed(request, None)
                 return
-            self.deliver(request.of, request.queue, wanted)
         self._later(request, self._memory.settings.pull_interval_ms if wanted else 0)
 
     def _repair(self, request: PullRequest, offset: int) -> None:

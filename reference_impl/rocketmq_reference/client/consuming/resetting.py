@@ -17,7 +17,8 @@ class Resetting:
 
     The member is suspended meanwhile: it pulls nothing, also of other queues, and makes no round until the last queue is given up. Messages of
     the queues that wait for their call are forgotten, and results of calls under way are thrown away. A queue that the member begins to work on
-    after that is given up too, but the work on it goes on, beside that which the next round begins. in_order: if the member consumes in order.
+    after that is given up too, but the work on it goes on, beside that which the next round begins. in_order: if the member consumes in order. turn: the client's
+    monitor, for which its shutdown waits too.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Resetting:
         committing: Committing,
         rebalancing: Rebalancing,
         in_order: Orderly | None,
+        turn: Lock,
     ) -> None:
         self._memory = memory
         self._client = client
@@ -35,7 +37,7 @@ class Resetting:
         self._committing = committing
         self._rebalancing = rebalancing
         self._in_order = in_order
-        self._turn = Lock(host)
+        self._turn = turn
 
     def reset(self, group: str, offsets: Mapping[TopicQueue, int]) -> Body:
         """Go on at these offsets; without effect for another group, or once the member has been unregistered."""

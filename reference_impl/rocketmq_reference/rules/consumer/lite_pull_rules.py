@@ -1,15 +1,6 @@
 """Type of the lite pull consumer's own differences between releases; the values are in rocketmq_reference.dialects.lite_pull."""
 
 from dataclasses import dataclass
-from enum import Enum
-
-
-class Hooked(Enum):
-    """When an application's hook of consumption (ConsumeMessageHook) sees a message."""
-
-    NEVER = "never"
-    PULLED = "pulled"
-    POLLED = "polled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +13,8 @@ class LitePullRules:
     seek_interrupts: a seek ends the pull that is under way; else it counts when that one is answered.
     stops_with_round: a queue is pulled no more as soon as a round has given it up; else when that round has ended.
     ends_given_up_pulls: the answer of a pull whose queue was given up is thrown away; else, if the queue has come back meanwhile, its next
-    pull goes on after that answer, whose messages nobody gets. hook: when an application's hook sees messages. commits_queues: an application can
+    pull goes on after that answer, whose messages nobody gets. hooks_pulls, hooks_polls: when an application's
+    hook of consumption sees messages (ConsumeMessageHook). commits_queues: an application can
     commit some queues, at once.
     """
 
@@ -33,5 +25,6 @@ class LitePullRules:
     seek_interrupts: bool
     stops_with_round: bool
     ends_given_up_pulls: bool
-    hook: Hooked
+    hooks_pulls: bool
+    hooks_polls: bool
     commits_queues: bool

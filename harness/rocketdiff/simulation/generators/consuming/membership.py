@@ -30,7 +30,6 @@ class Membership:
         self.servers = (*self.names, *self.slaves)
         self.down: dict[str, str] = {}
         self.slow: set[str] = set()
-        self.is_reset = False
 
     def script(self) -> dict[str, Any]:
         rng = self.rng
@@ -76,7 +75,7 @@ class Membership:
     @property
     def is_calm(self) -> bool:
         """True if a shutdown waits for nothing: two threads that are woken at once have no order that both hosts share."""
-        return not self.down and not self.slow and not self.is_reset
+        return not self.down and not self.slow
 
     def disturbances(self) -> dict[Any, int]:
         """What brokers do, or a hook: it fails before it is known whether there is a connection, in the reference alone."""
@@ -135,7 +134,7 @@ class Membership:
 
     def reset(self) -> Step:
         """A broker asks for another offset of some of its queues."""
-        rng, self.is_reset = self.rng, True
+        rng = self.rng
         queues = rng.some(tuple(range(MOST_QUEUES)), rng.between(1, MOST_QUEUES))
         return {"do": "reset_offset", "broker": rng.pick(self.names), "queues": queues, "offset": rng.between(0, 5)}
 

@@ -44,6 +44,9 @@ class Polling(Membership):
             steps.append({"do": "rounds", "ms": rng.number(MS, 35_000)})
         if self.is_calm and rng.chance(0.3):
             steps += [{"do": "leave"}, {"do": "rounds", "ms": 1_000}]
+            if rng.chance(0.5):
+                again = {**joins, "assign": self.queues() or [self.any_queue()]} if is_assigned else joins
+                steps += [self.store(), again, {"do": "rounds", "ms": rng.number(MS, 35_000)}, self.poll()]
         return {"route": self.route(queues), "seed": rng.between(0, 2**31), "steps": steps}
 
     def poll(self) -> Step:

@@ -4,7 +4,7 @@ The steps of a consumer: allocations, and what changes in its group.
 Its depths, and what each step needs of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -193,6 +193,23 @@ def broker_of(step: ConsumingStep) -> str | None:
         )
         else None
     )
+
+
+def require_alike(actions: Iterable[tuple[Location, object]], place: Place) -> None:
+    """Raise UsageError unless all consumers of a script are of one kind: a script has one member, which may restart."""
+    first: Join | None = None
+    for location, action in actions:
+        if not isinstance(action, Join):
+            continue
+        first = first or action
+        for name in ("listener", "model", "polls"):
+            if getattr(action, name) != getattr(first, name):
+                expected = f"the same {name} in every consumer step ({_shown(getattr(first, name))})"
+                raise refused(place, location, expected=expected, seen=_shown(getattr(action, name)))
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def require_consistent(step: ConsumingStep, location: Location, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.sending import QueueOf
@@ -61,14 +62,25 @@ class LiteSession(GroupSession):
         own_id = OWN_ID + "@STREAM" * dialect.lite.names_stream
         super().__init__(session, dialect, script, observer, own_id)
         settings = ConsumeSettings(message_model=self._memory.settings.message_model, pull_batch_size=BATCH_SIZE)
-        rules = shared_rules(dialect.consumer)
-        self._memory = ConsumerMemory(self._memory.group, own_id, rules, settings, None, polls=True)
-        kernel, self._exists, self._has_joined = session.kernel, dialect.lite.exists, False
-        self._commits_queues = dialect.lite.commits_queues
-        self._brokers = GroupBrokers(kernel, session.servers, self._group, own_id)
-        member = self._member = member_client(session, dialect_of(dialect.releases.first), self._memory, self._brokers)
-        self._committing = member.offsets(kernel, self._memory, OffsetFile())
-        self._pulling = LitePulling(self._memory, dialect.lite, kernel, member.remoting, member.codec, self._committing)
+        rules, group = shared_rules(dialect.consumer), self._memory.group
+        self._new_memory = partial(ConsumerMemory, group, own_id, rules, settings, None, polls=True)
+        self._own = dialect.lite
+        self._has_joined = self._has_left = False
+        self._of_client, self._file, self._tape = (
+            dialect_of(dialect.releases.first),
+            OffsetFile(),
+            ScriptedTape(script.seed),
+        )
+        self._brokers = GroupBrokers(session.kernel, session.servers, self._group, own_id)
+        self._make()
+
+    def _make(self) -> None:
+        """Make the member's client; after a shutdown another one, which knows only what brokers and its file keep."""
+        session, kernel = self.session, self.session.kernel
+        self._memory = self._new_memory()
+        member = self._member = member_client(session, self._of_client, self._memory, self._brokers)
+        committing = self._committing = member.offsets(kernel, self._memory, self._file)
+        self._pulling = LitePulling(self._memory, self._own, kernel, member.remoting, member.codec, committing)
         self._rebalancing = Rebalancing(
             self._memory,
             kernel,
@@ -78,16 +90,14 @@ class LiteSession(GroupSession):
             self._committing,
             member.background,
             STRATEGIES["AVG"],
-            ScriptedTape(script.seed),
+            self._tape,
             API_TIMEOUT_MS,
             self._pulling.begin,
         )
         self._rebalancing.on_changed = self._pulling.changed
         member.background.on_greeted = self._rebalancing.wake
         member.remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
-        member.background.repeat_for(
-            self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: self._committing.commit_all()
-        )
+        member.background.repeat_for(self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: committing.commit_all())
         self._client = member.seen()
 
     @property
@@ -101,7 +111,7 @@ class LiteSession(GroupSession):
             return self._join(head, step)
         if isinstance(step, Leave):
             return self._leave(head)
-        call = self._call(step)
+        call = _refused() if self._has_left and isinstance(step, Poll | Seek) else self._call(step)
         return super().do(head, step) if call is None else self._called(head, step.do, call)
 
     def _call(self, step: Step) -> Running[str] | None:
@@ -120,8 +130,10 @@ class LiteSession(GroupSession):
         return None
 
     def _commit(self, queues: Sequence[QueueOf]) -> Running[str]:
-        if not self._commits_queues:
+        if not self._own.commits_queues:
             return _UNSUPPORTED
+        if self._has_left:
+            return _CONFLICT
         yield from self._pulling.commit_queues(_assigned(queues))
         return _DONE
 
@@ -132,8 +144,11 @@ class LiteSession(GroupSession):
         return pulling.seek_to_begin(of) if step.to is SeekTo.BEGIN else pulling.seek_to_end(of)
 
     def _join(self, head: str, step: Join) -> Body:
-        answer = '{"started": true}' if self._exists else _UNSUPPORTED
-        if self._exists:
+        answer = '{"started": true}' if self._own.exists else _UNSUPPORTED
+        if self._has_left:
+            self._has_left = False
+            self._make()
+        if self._own.exists:
             self._has_joined = True
             self._pulling.hook = self._hooked if step.hook else None
             if step.assign is None:
@@ -160,6 +175,7 @@ class LiteSession(GroupSession):
     def _leave(self, head: str) -> Body:
         if self._has_joined:
             yield from self._shut_down()
+            self._has_left = True
         self.session.changed(head, "leave", self.state)
 
     def _shut_down(self) -> Body:
@@ -190,7 +206,7 @@ class LiteSession(GroupSession):
     def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
         if not queues:
             return _NO_QUEUES
-        if self._memory.subscriptions:
+        if self._memory.subscriptions or self._has_left:
             return _CONFLICT
         self._pulling.assign(_assigned(queues))
         return _DONE
@@ -213,6 +229,12 @@ def _assigned(queues: Sequence[QueueOf]) -> list[TopicQueue]:
 
 def _named(broker: str, queue: int) -> TopicQueue:
     return TopicQueue(TOPIC, Queue(broker, queue))
+
+
+def _refused() -> Running[str]:
+    """Refuse a call after a shutdown."""
+    return _CONFLICT
+    yield  # a coroutine without waits
 
 
 def _done(call: Body) -> Running[str]:

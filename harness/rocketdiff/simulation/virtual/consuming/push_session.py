@@ -104,7 +104,15 @@ class PushSession(GroupSession):
         self._pulling.on_moved = self._rebalancing.begin_anew
         member.background.on_greeted = self._rebalancing.wake
         remoting.serve(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._notified)
-        resetting = Resetting(self._memory, member.shared, kernel, self._committing, self._rebalancing, self._in_order)
+        resetting = Resetting(
+            self._memory,
+            member.shared,
+            kernel,
+            committing,
+            self._rebalancing,
+            self._in_order,
+            member.background.monitor,
+        )
         group = self._memory.group
         remoting.serve(
             RequestCode.RESET_CONSUMER_CLIENT_OFFSET, lambda asked, _: resetting.reset(group, asked), lasting=True
@@ -177,6 +185,7 @@ class PushSession(GroupSession):
         if self._in_order is not None:
             yield from self._in_order.stop()
         yield from self._committing.commit_all()
+        yield from self._member.background.await_reset()
         self._rebalancing.stop()
         self._pulling.stop()
         yield from self._member.background.unregister_client()

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import rocketdiff.simulation.scheduler.ApplicationError;
 import rocketdiff.simulation.scheduler.Scheduler;
 
 /**
@@ -99,6 +100,10 @@ final class Promise implements InvocationHandler {
     }
 
     private void call(Object listener) {
-        connection.types().tell(listener, proxy);
+        try {
+            connection.types().tell(listener, proxy);
+        } catch (ApplicationError swallowed) {
+            // As DefaultPromise.notifyListener0 does with whatever a listener throws.
+        }
     }
 }
