@@ -1,5 +1,6 @@
 """A case of literal tables: its streamed sends, and the facts of the pass."""
 
+import gc
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from rocketdiff.core.sends.outcome import Outcome, Reason
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.checks import CHECKS, OF_QUEUES
 from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.tables import TABLES
@@ -38,6 +40,11 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
         (CANDIDATE, 0, 1, True, 2),
         (CANDIDATE, 0, 2, False, 1),
         (CANDIDATE, 1, 3, True, 0),
+    ]
+    last = trace(sends=[{"send": 0}], attempts=[{"send": 0}, {"send": 1}])
+    assert [(send.send, send.row is not None) for send in sends_of(last, BASELINE, batch_rows)] == [
+        (0, True),
+        (1, False),
     ]
     assert all(send.row is None or send.row.attempts == send.attempts for send in sends_of(case, CANDIDATE))
     assert list(sends_of(trace(), CANDIDATE)) == []
@@ -194,6 +201,20 @@ def test_queues_that_were_not_read_are_counted() -> None:
     assert differences(unread) == []
 
 
+@pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
+def test_a_call_that_never_returned_has_no_result_to_judge(plainly: bool) -> None:
+    """Its attempts are known, and whether its message is stored; that it has no end is asked by ``protocol``."""
+    threads = [{"send": n, "thread": int(n == 3), **place} for n, place in enumerate(QUEUES)]
+    latency = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=True))
+    unreturned = whole_trace(entry=latency, sends=threads[:3], attempts=threads)
+    facts = [item.fact for item in judge_case(unreturned, plainly=plainly)]
+    assert [fact for fact in facts if isinstance(fact, DifferenceFact)] == []
+    ends = {
+        (fact.arm, fact.phase, fact.key): fact.n for fact in facts if isinstance(fact, Tally) and fact.check == "sends"
+    }
+    assert ends == {(arm, "calm", "ok"): 3 for arm in ("baseline", "candidate")}
+
+
 def test_a_difference_is_timed_from_the_first_due_send() -> None:
     """A difference shows both arms' calls and copies, 10 and 1,010 ms after the first due send."""
     case = whole_trace(
@@ -201,11 +222,12 @@ def test_a_difference_is_timed_from_the_first_due_send() -> None:
             {"send": n, "broker": one["broker"], "queue_id": one["queue_id"]} for n, one in enumerate(QUEUES) if n != 1
         ]
     )
-    moved = replace(case, entry=replace(case.entry, origin_ns=-S))
-    for each, start_ms in ((case, 10), (moved, 1_010)):
+    moved, unbegun = (replace(case, entry=replace(case.entry, origin_ns=origin_ns)) for origin_ns in (-S, None))
+    for each, start_ms in ((case, 10), (moved, 1_010), (unbegun, 10)):
         (one,) = [item.fact for item in judge_case(each) if isinstance(item.fact, DifferenceFact)]
         assert (one.signature, one.send, one.at_ns, one.weight) == ("loss.acknowledged-not-stored", 1, 10 * MS, 2)
         baseline, candidate = one.sides
+        assert (baseline.arm, candidate.arm) == ("baseline", "candidate")
         assert candidate.attempts[0].start_ms == start_ms
         assert (baseline.stored, candidate.stored) == ((StoredAt("broker-a", 1, 0),), ())
         assert candidate.call is not None
@@ -308,12 +330,14 @@ def test_checks_of_what_the_run_states_have_no_facts() -> None:
 def test_the_environment_may_ask_for_the_plain_replay(
     plainly: bool | None, value: str | None, is_plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless the caller decides."""
-    asked: list[CaseTrace] = []
-    monkeypatch.setattr(case_pass, "case_columns", lambda case, _rules: asked.append(case))
+    """Unless the caller decides. A pass over columns does not scan earlier objects again and again."""
+    asked: list[int] = []
+    monkeypatch.setattr(case_pass, "add_calm_sends", lambda *_, **__: asked.append(gc.get_freeze_count()))
+    frozen = gc.get_freeze_count()
     if value is None:
         monkeypatch.delenv(PLAIN_REPLAY, raising=False)
     else:
         monkeypatch.setenv(PLAIN_REPLAY, value)
     list(judge_case(whole_trace(), plainly=plainly))
-    assert (asked == []) is is_plain
+    assert [count > frozen for count in asked] == ([] if is_plain else [True])
+    assert gc.get_freeze_count() == 0

@@ -256,11 +256,15 @@ def _ending(facts: CaseFacts) -> Iterator[Divergence]:
         (Arm.CANDIDATE, Arm.BASELINE, NEVER_ENDS),
         (Arm.BASELINE, Arm.CANDIDATE, ENDS_ALONE),
     ):
-        kept, took_ms = facts.entry.measured.get(f"end_ms_{arm}", 0), facts.entry.measured.get(f"end_ms_{other}")
-        if _left(facts, arm) and took_ms is not None and not _left(facts, other) and took_ms <= SOON * kept:
+        measured = facts.entry.measured
+        took_ms = measured.get(f"end_ms_{other}")
+        if not _left(facts, arm) or took_ms is None:
+            continue
+        kept_ms = measured[f"end_ms_{arm}"]
+        if took_ms <= SOON * kept_ms:
             running = (
-                f"is still running after {kept / 1000:.1f} s, with {_left(facts, arm)} threads and "
-                f"{facts.entry.measured.get(f'connections_left_{arm}', 0)} connections"
+                f"is still running after {kept_ms / 1000:.1f} s, with {_left(facts, arm)} threads and "
+                f"{measured[f'connections_left_{arm}']} connections"
             )
             ended = f"ended {took_ms / 1000:.1f} s after it was told to stop"
             expected, observed = (ended, running) if arm is Arm.CANDIDATE else (running, ended)
@@ -360,8 +364,8 @@ def _wanted(samples: Sequence[ResourceSample]) -> list[float]:
 
 def _used(samples: Sequence[ResourceSample]) -> float:
     """Share of a core used from the first to the last sample."""
-    first, last = samples[0], samples[-1]
-    return ((last.cpu_ns or 0) - (first.cpu_ns or 0)) / max(1, last.at_ns - first.at_ns)
+    used_ns = [sample.cpu_ns for sample in samples if sample.cpu_ns is not None]
+    return (used_ns[-1] - used_ns[0]) / (samples[-1].at_ns - samples[0].at_ns)
 
 
 def _divergence(facts: CaseFacts, signature: Signature, count: int, expected: str, observed: str) -> Divergence:

@@ -118,7 +118,7 @@ class _Asked:
 
     @property
     def for_the_replay(self) -> bool:
-        return self.everything or any(code.name in KIND_OF_CHECK for code in self._codes)
+        return any(code.name in KIND_OF_CHECK for code in self._codes)
 
     @property
     def calm(self) -> tuple[CalmCount, ...]:

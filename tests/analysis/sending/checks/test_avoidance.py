@@ -1,18 +1,21 @@
 """The check ``avoidance`` on manually judged sends and counts."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.checks.by_rules import avoidance
+from rocketdiff.analysis.sending.checks.by_rules.absence import STAYED_AWAY
 from rocketdiff.analysis.sending.checks.by_rules.avoidance import Avoidance
+from rocketdiff.analysis.sending.checks.context import CalmBefore
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.fault import FaultKind
 from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.producer.judgement import DifferenceKind
-from tests.analysis.builders import ENTRY, MS, S, made, tried
+from tests.analysis.builders import ENTRY, MS, S, context_of, made, pair, tried
 from tests.analysis.sending.checks.builders import (
     CANDIDATE,
     DECISIVE,
@@ -35,7 +38,7 @@ def test_choices_under_avoidance_are_counted_with_their_legal_share() -> None:
     choices = decision(0, 4, avoided=1), decision(1, avoided=2), decision(2, 8)
     found = facts_alone(Avoidance, send(judged(*choices), tried(0, 1)))
     assert found.n("avoidance", "decision", arm=CANDIDATE) == 2
-    assert found.mean("avoidance.legal") == pytest.approx((4 / 8 + 1 / 8) / 2)
+    assert found.mean("avoidance.legal", "decision") == pytest.approx((4 / 8 + 1 / 8) / 2)
 
 
 def failing(send: int, start_s: float, broker: str = "broker-b", **named: Any) -> Any:
@@ -48,11 +51,15 @@ def well(send: int, start_s: float, broker: str = "broker-b", **named: Any) -> A
     return made(CANDIDATE, send, tried(start_ns, start_ns + MS, broker=broker), **named)
 
 
+ABSENT = ("avoidance.absence", STAYED_AWAY)
+
+
 def absences(*sides: Any) -> dict[str, float]:
     """Measures of absences from brokers, by name."""
     found = facts_alone(
         Avoidance, *sides, entry=replace(ENTRY, settings=ClientSettings(send_latency_fault_enable=True))
     )
+    assert {phase for check, _, phase, key in found.tallies if (check, key) == ABSENT} <= {"calm"}
     for arm in Arm:
         found = replace(found, tallies={**found.tallies, ("attempt", arm, "calm", "b"): (1, 0.0)})
     measures = avoidance.evaluate(found).measures
@@ -79,6 +86,23 @@ def absences(*sides: Any) -> dict[str, float]:
 def test_how_long_a_thread_kept_away_from_a_broker(sides: list[Any], wanted: dict[str, float]) -> None:
     """An absence lasts until the thread's next attempt there, or at least to its last anywhere."""
     assert absences(*sides) == pytest.approx(wanted)
+
+
+class CalmSends:
+    """A thread of the candidate whose last attempt was in calm, at 9 s."""
+
+    def last_attempts(self, arm: Arm) -> list[tuple[int, int]]:
+        return [(0, 9 * S)] if arm is CANDIDATE else []
+
+
+def test_an_absence_lasts_to_the_last_attempt_of_calm_sends_too() -> None:
+    """Calm sends after the failure, which are not observed, went elsewhere."""
+    context = context_of()
+    observer = Avoidance(context)
+    observer.observe(pair(None, failing(0, 1)))
+    observer.calm_at_end(cast(CalmBefore, CalmSends()))
+    observer.finish()
+    assert [one.fact.total for one in context.collector.facts() if isinstance(one.fact, Tally)] == [7_500.0]
 
 
 def test_a_retry_at_the_same_broker_is_no_return() -> None:

@@ -18,6 +18,7 @@ from tests.analysis.sending.checks.builders import (
     CANDIDATE,
     OPEN,
     PASSES,
+    SLOW,
     Ended,
     Tallies,
     end_of,
@@ -98,7 +99,9 @@ def lost(habits: AsyncHabits, start_s: float, broker: str, **row: Any) -> list[s
         mode=SendMode.ASYNC,
         **{"callbacks": 0, "error": NEVER_CALLED_BACK, **row},
     )
-    return signatures(facts_alone(Callbacks, side, faults=(PAUSE,), habits=habits, entry=PATIENT))
+    facts = facts_alone(Callbacks, side, faults=(PAUSE,), habits=habits, entry=PATIENT)
+    assert facts.n(callbacks.EXCUSED, "never", arm=CANDIDATE) == (not facts.divergences)
+    return signatures(facts)
 
 
 @pytest.mark.parametrize(
@@ -127,15 +130,31 @@ def test_4_0_0_loses_callbacks_of_failed_attempts(kind: SendKind, broker: str, s
     assert lost(AsyncHabits(loses_callbacks=False), start_s, broker, kind=kind) == [f"{NEVER_CALLED.name} 1"]
 
 
+def test_4_0_0_may_lose_the_callback_if_one_of_two_attempts_met_a_fault() -> None:
+    """A given queue whose broker was paused between the first attempt and the second."""
+    earlier, later = (
+        tried(at_s * S, (at_s + 3) * S, SLOW, broker="broker-a", attempt=n) for n, at_s in enumerate((90, 101))
+    )
+    given: dict[str, Any] = {"mode": SendMode.ASYNC, "kind": SendKind.QUEUE, "callbacks": 0, "error": NEVER_CALLED_BACK}
+    facts = facts_alone(
+        Callbacks,
+        made(CANDIDATE, 0, earlier, later, **given),
+        faults=(PAUSE,),
+        habits=AsyncHabits(loses_callbacks=True),
+        entry=PATIENT,
+    )
+    assert signatures(facts) == []
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "end"),
     [(0, 5, PASSES), (0, 6, OPEN), (3, 6, PASSES), (3, 7, OPEN), (10, 20, PASSES), (10, 21, OPEN)],
 )
 def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end: Ended) -> None:
-    """Five of 100 callbacks, or twice the baseline's, may be lost by rule."""
+    """Five of 100 callbacks, or twice the baseline's share of its 200, may be lost by rule."""
     tallies: Tallies = {}
-    for arm, count in (("baseline", ours), ("candidate", theirs)):
-        tallies[callbacks.NAME, arm, "paused", "once"] = (100 - count, 0.0)
+    for arm, count, sent in (("baseline", 2 * ours, 200), ("candidate", theirs, 100)):
+        tallies[callbacks.NAME, arm, "paused", "once"] = (sent - count, 0.0)
         tallies[callbacks.NAME, arm, "paused", "never"] = (count, 0.0)
         tallies[callbacks.EXCUSED, arm, "paused", "never"] = (count, 0.0)
     evidence = callbacks.evaluate(sound_case(tallies))

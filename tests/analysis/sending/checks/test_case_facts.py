@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from rocketdiff.analysis.checks.case_facts import standing_with
 from rocketdiff.core.answers.evidence import Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.run_info import Guard
@@ -36,6 +37,21 @@ def test_a_broken_guard_invalidates_the_checks_that_rest_on_it(guard: str, stand
             assert (evidence.decisions, evidence.legal_share, evidence.runs) == (3, 0.5, ("r1",))
 
 
+@pytest.mark.parametrize(
+    ("seen", "standing", "reason"),
+    [
+        ((3, 1), DECISIVE, ""),
+        ((0, 1), INDECISIVE, "java:5.3.3 sent nothing"),
+        ((3, 0), INDECISIVE, "python:5.3.3 sent nothing"),
+        ((0, 0), INDECISIVE, "java:5.3.3 sent nothing"),
+    ],
+)
+def test_both_arms_need_something_to_judge(seen: tuple[int, int], standing: Standing, reason: str) -> None:
+    """The first client that lacks it is named."""
+    by_arm = dict(zip(Arm, seen, strict=True))
+    assert standing_with(case_of(), by_arm, "{} sent nothing") == (standing, reason)
+
+
 @pytest.mark.parametrize("status", [CaseStatus.ABORTED, CaseStatus.PLANNED])
 def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> None:
     """An incomplete case is invalid, with its recorded reason; divergences stay."""
@@ -54,6 +70,7 @@ def test_half_a_case_is_never_decisive() -> None:
     facts = replace(case_of(), entry=replace(ENTRY, breaches=breaches))
     reported = facts.evidence("loss", DECISIVE)
     assert (reported.standing, reported.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")
+    assert facts.evidence("loss", INDECISIVE, "so").reason == "java:5.3.3, python:5.3.3 broke off"
     assert facts.evidence("loss", NOT_APPLICABLE, "so").reason == "so"
     for check in ("protocol", "validity"):
         assert facts.evidence(check, DECISIVE).standing is DECISIVE

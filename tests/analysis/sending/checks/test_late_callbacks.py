@@ -29,16 +29,20 @@ def sends(late_ms: float, every: int = 1, **row: Any) -> list[dict[str, Any]]:
     ]
 
 
-def differences(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> Sequence[DifferenceFact]:
+def differences(
+    baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS, subjects: Any = None
+) -> Sequence[DifferenceFact]:
     entry = replace(SMALL, sends_planned=40, arms=arms)
-    case = trace(entry, sends_baseline=baseline, sends_candidate=candidate, attempts=[{"send": n} for n in range(40)])
+    case = trace(
+        entry, subjects, sends_baseline=baseline, sends_candidate=candidate, attempts=[{"send": n} for n in range(40)]
+    )
     collector = SendFacts(case.run, 1, 0)
     LateCallbacks(CaseContext(case, rulebook_for(case), collector)).finish()
     return collector.differences()
 
 
-def found(baseline: Any, candidate: Any, arms: Any = SEEN_BY_CLIENTS) -> list[str]:
-    return [fact.signature for fact in differences(baseline, candidate, arms)]
+def found(baseline: Any, candidate: Any, **case: Any) -> list[str]:
+    return [fact.signature for fact in differences(baseline, candidate, **case)]
 
 
 @pytest.mark.parametrize(
@@ -69,9 +73,16 @@ def test_the_latest_callback_is_the_example() -> None:
     assert late.observed == "21 of 40 over 10 ms later, this one 1,400 ms"
 
 
-def test_relays_do_not_see_when_a_client_has_an_answer() -> None:
+@pytest.mark.parametrize("seen_by_relays", [list(Arm), [Arm.BASELINE], [Arm.CANDIDATE]])
+def test_relays_do_not_see_when_a_client_has_an_answer(seen_by_relays: Sequence[Arm]) -> None:
     """Attempts that relays saw end elsewhere than in the client."""
-    assert found(sends(0), sends(11), SEEN_BY_RELAYS) == []
+    arms = {arm: (SEEN_BY_RELAYS if arm in seen_by_relays else SEEN_BY_CLIENTS)[arm] for arm in Arm}
+    assert found(sends(0), sends(11), arms=arms) == []
+
+
+def test_callbacks_are_not_compared_without_rules() -> None:
+    """Which thread chose a broker is known of clients with rules."""
+    assert found(sends(0), sends(11), subjects={Arm.BASELINE: "go:2.1.1", Arm.CANDIDATE: "go:2.1.2"}) == []
 
 
 @pytest.mark.parametrize(

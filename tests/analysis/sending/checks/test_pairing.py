@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import INCOMPARABLE, CaseFacts
 from rocketdiff.analysis.checks.pairing import (
     is_sound,
     margin_of,
@@ -118,6 +118,7 @@ def test_only_a_sound_case_lends_its_spells(entry: dict[str, Any], sound: bool) 
     assert is_sound(facts) is sound
     (sample,) = pooled_evidence("pool", [facts], BLOCKED_SEND).samples
     assert len(sample.pairs) == (3 if sound else 0)
+    assert not is_sound(replace(facts, tallies={(INCOMPARABLE, CANDIDATE, "", "other plans"): (1, 0.0)}))
 
 
 def test_a_pool_names_its_runs_and_counts_informative_spells() -> None:
@@ -131,6 +132,8 @@ def test_a_pool_names_its_runs_and_counts_informative_spells() -> None:
     one = pooled_evidence("pool", [spells(*VALUES[1:3])], BLOCKED_SEND)
     assert (one.standing, one.severity) == (Standing.INDECISIVE, Severity.SHOULD)
     assert one.reason == "1 informative spell of pauses in total, at least 4 are needed"
+    none = pooled_evidence("pool", [spells()], BLOCKED_SEND)
+    assert none.reason == "0 informative spells of pauses in total, at least 4 are needed"
 
 
 def spells_of(count: int, ratio: float = 1.0) -> CaseFacts:

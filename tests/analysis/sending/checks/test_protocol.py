@@ -8,6 +8,8 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.protocol import protocol, validity
 from rocketdiff.core.answers.evidence import Standing
+from rocketdiff.core.answers.verdict import Example
+from rocketdiff.core.answers.where import NOWHERE
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.run_info import Guard
@@ -72,7 +74,9 @@ def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tup
 def test_example_has_the_readers_words() -> None:
     """The example has the reader's words, or the counts."""
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
-    assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
+    assert evidence.divergences[0].example == Example(
+        NOWHERE, "protocol", "every send answered, then done", "3 of 10 sends without an answer, done=False"
+    )
     assert protocol.evaluate(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
     assert protocol.evaluate(case(troubled("a reported before", "b reported before"))).divergences[
         0
@@ -196,6 +200,11 @@ def test_an_unready_arm_does_not_hide_the_others_missing_answers() -> None:
     evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
     assert [divergence.signature for divergence in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
+    unsealed = protocol.evaluate(case(None, breaches={BASELINE: UNREADY}))
+    assert (unsealed.standing, unsealed.reason) == (
+        Standing.INVALID,
+        "java:5.3.3 was never ready to send: silence in stage PREPARING",
+    )
 
 
 def test_a_breach_is_reported_once_and_never_in_an_aborted_case() -> None:

@@ -7,8 +7,14 @@ import pytest
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.facts import DifferenceFact
-from rocketdiff.analysis.sending.checks.by_rules.publish_lists import compare_publish_lists, require_moved_brokers
+from rocketdiff.analysis.sending.checks.by_rules.publish_lists import (
+    PublishLists,
+    compare_publish_lists,
+    require_moved_brokers,
+)
+from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.tables.settings import ClientSettings
 from tests.analysis.builders import ENTRY, S
 from tests.analysis.sending.checks.builders import ALL_QUEUES, PublishList, trace_of_lists
@@ -77,6 +83,14 @@ def test_both_lists_are_in_the_example() -> None:
     )
 
 
+def test_a_list_may_be_empty() -> None:
+    """A client without any queue to send to."""
+    collector = SendFacts("run", 1, 77)
+    compare_publish_lists(trace_of_lists({1: ALL_QUEUES}, {1: ()}), collector)
+    (one,) = collector.differences()
+    assert one.observed == "the client's first list is empty"
+
+
 MOVED: dict[str, Any] = {"kind": "move", "heal_proven_ns": 13 * S}
 ROUTES = [{"route": 1}, {"route": 2, "queues": QUEUES[:2]}]
 POLLED = replace(SMALL, settings=ClientSettings(poll_name_server_interval_ms=4_000))
@@ -109,4 +123,16 @@ def test_a_moved_broker_is_in_the_list_again(
     facts = [fact.fact for fact in collector.facts() if isinstance(fact.fact, DifferenceFact)]
     wanted = [] if found_at is None else [("baseline", RULES, found_at), ("candidate", OTHER, found_at)]
     assert [(fact.arm, fact.signature, fact.at_ns) for fact in facts] == wanted
-    assert {fact.observed for fact in facts} <= {"the client's list is broker-a 0 1"}
+    assert {(fact.observed, fact.phase) for fact in facts} <= {("the client's list is broker-a 0 1", "after")}
+
+
+def test_first_lists_and_lists_after_a_move_are_compared() -> None:
+    """Both, in one case."""
+    faults = [MOVED | {"inject_ns": 10 * S}]
+    case = trace(POLLED, sends=[{"send": 0, "start_ns": 18 * S, "route": 2}], routes=ROUTES[1:], faults=faults)
+    collector = SendFacts("run", 1, 77)
+    PublishLists(CaseContext(case, rulebook_for(case), collector)).finish()
+    at = [(fact.arm, fact.signature, fact.at_ns) for fact in collector.differences()]
+    assert sorted(at) == sorted(
+        (arm, name, ns) for arm, name in (("baseline", RULES), ("candidate", OTHER)) for ns in (77, 18 * S)
+    )

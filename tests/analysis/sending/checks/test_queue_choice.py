@@ -41,6 +41,8 @@ def test_choices_among_queues_are_counted_with_their_legal_share() -> None:
     assert found.mean("queue-choice.legal", "decision") == pytest.approx((1 / 8 + 2 / 4) / 2)
     assert [found.n("queue-choice", phase=phase) for phase in ("calm", "paused", "after")] == [1, 1, 0]
     assert found.n("queue-choice.met", "choice") == 1
+    of_two = facts_alone(QueueChoice, send(judged(decision(0, 1, 2)), *each))
+    assert of_two.mean("queue-choice.legal", "decision") == 1 / 2
     for nothing in (None, judged(), judged(decision(0, 1, 1))):
         assert facts_alone(QueueChoice, send(nothing, *each)).tallies == {}
 
@@ -95,7 +97,13 @@ def test_a_renamed_broker_is_not_compared(renames: bool, offset: int, wanted: tu
 def test_a_delayed_message_lies_among_those_of_its_level(level: int | None, queue_id: int, is_wrong: bool) -> None:
     """Level 4 is queue 3 of the kept-back messages, whatever queue the result names."""
     side = made(
-        CANDIDATE, 0, tried(0, 1), copies=[Copy(*PLACE, 0, True)], queue_id=3, queue_offset=7, delay_level=level
+        CANDIDATE,
+        0,
+        tried(0, 1),
+        copies=[Copy(*PLACE, 0, True)],
+        queue_id=0 if level else 3,
+        queue_offset=7,
+        delay_level=level,
     )
     kept = replace(side, kept=(Copy("broker-b", queue_id, 7, 0, True),) if level else ())
     assert signatures(facts_alone(QueueChoice, kept)) == (["witness.queue-or-offset-wrong 1"] if is_wrong else [])
@@ -116,11 +124,13 @@ def test_the_larger_legal_share_of_both_counts(baseline: float, candidate: float
     assert attempts.evaluate(case_of(*SOUND, tallied(4, 6, "attempts", "failed"))).legal_share is None
 
 
-@pytest.mark.parametrize(("start_s", "is_wrong"), [(11, False), (1, True)])
-def test_a_confused_result_may_name_anothers_place_near_a_fault(start_s: int, is_wrong: bool) -> None:
-    """In calm a result must name its own message's place, in every release."""
+@pytest.mark.parametrize(
+    ("start_s", "mode", "is_wrong"), [(11, SendMode.ASYNC, False), (1, SendMode.ASYNC, True), (11, SendMode.SYNC, True)]
+)
+def test_a_confused_result_may_name_anothers_place_near_a_fault(start_s: int, mode: SendMode, is_wrong: bool) -> None:
+    """In calm, and of a call that waits, a result must name its own message's place, in every release."""
     habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)
     attempt = tried(start_s * S, start_s * S + MS)
-    side = made(CANDIDATE, 0, attempt, copies=[Copy(*PLACE, 0, True)], queue_offset=8, mode=SendMode.ASYNC)
+    side = made(CANDIDATE, 0, attempt, copies=[Copy(*PLACE, 0, True)], queue_offset=8, mode=mode)
     facts = facts_alone(QueueChoice, side, faults=(PAUSE,), habits=habits)
     assert signatures(facts) == ["witness.queue-or-offset-wrong 1"] * is_wrong

@@ -146,6 +146,8 @@ def test_a_situation_that_one_arm_alone_met_is_no_luck() -> None:
         " phases: by chance that happens once in 1,369 cases"
     )
     assert found[11] == (INDECISIVE, reason)
+    both = tallied(60, 1, "queue-choice.met", "choice")
+    assert queue_choice.evaluate(case_of(*SOUND, tallied(9, 9, "queue-choice", "decision"), both)).standing is DECISIVE
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,7 @@ def test_a_situation_that_one_arm_alone_met_is_no_luck() -> None:
         ({("attempt", "baseline", "calm", "broker-a"): (0, 0.0)}, "no attempt of java:5.3.3 was witnessed"),
         ({(RULES, "baseline", "calm", JUDGED): (0, 0.0)}, "no send of java:5.3.3 returned"),
         ({(RULES, "candidate", "calm", "too many"): (5, 0.0)}, ""),
+        ({(RULES, "candidate", "calm", JUDGED): (95, 0.0), (RULES, "candidate", "calm", "too many"): (5, 0.0)}, ""),
         (
             {(RULES, "candidate", "calm", "too many"): (6, 0.0)},
             "6 of 106 sends of python:5.3.3 could not be judged: too many",

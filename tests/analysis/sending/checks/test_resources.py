@@ -81,7 +81,8 @@ def case(
     used = {BASELINE: baseline, CANDIDATE: candidate}
     changes = {"origin_ns": 0, "duration_s": 10.0, "resources": used} | entry
     whole = replace(ENTRY, **changes)  # type: ignore[arg-type]  # names of fields
-    tallies: dict[TallyKey, tuple[int, float]] = {(AT_ONCE, arm, "", "sends"): (at_once, 0.0) for arm in Arm}
+    most = {BASELINE: 1, CANDIDATE: at_once}
+    tallies: dict[TallyKey, tuple[int, float]] = {(AT_ONCE, arm, "", "sends"): (n, 0.0) for arm, n in most.items()}
     return CaseFacts("r1", SUBJECTS, whole, tallies=tallies, faults=tuple(faults))
 
 
@@ -91,6 +92,11 @@ def found(facts: CaseFacts) -> list[str]:
     _, code = ended(evidence)
     assert code is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
     return [f"{one.signature.removeprefix('resources.')} {one.count}" for one in evidence.divergences]
+
+
+def works_after(since_s: float, share: float) -> Use:
+    """For seven seconds."""
+    return lambda seconds: 4 + share * min(7, max(0, seconds - since_s))
 
 
 def spins(since_s: float, share: float = 1.0) -> Use:
@@ -113,6 +119,18 @@ DEFECTS: dict[str, tuple[Samples, list[str]]] = {
         samples(cpu_s=spins(3, 0.1), waited_s=spins(3, 0.9)),
         [BUSY],
     ),
+    "a loop that wants three tenths of a core": (samples(cpu_s=spins(3, 0.3)), [BUSY]),
+    "at work from half a second on, which an interval that ends with the calm does not show": (
+        samples(cpu_s=lambda seconds: 4 + min(9.5, max(0, seconds - 0.5))),
+        [GROWS],
+    ),
+    "busy after each failure, where every second sample of the use failed": (
+        tuple(
+            replace(one, cpu_ns=None) if 2 * S < one.at_ns < 9 * S and one.at_ns % S else one
+            for one in samples(cpu_s=lambda s: 4 + min(7, max(0, s - 3)))
+        ),
+        [GROWS],
+    ),
     "a descriptor per send": (samples(files=lambda seconds: 118 + 100 * max(0.0, min(seconds, 10))), [f"{FILES} 850"]),
     "a descriptor per failed send": (samples(files=from_fault_on(118, 16)), [f"{FILES} 16"]),
     "all bodies kept, of 1 MiB": (samples(mib=lambda seconds: 120 + 100 * max(0.0, min(seconds, 10))), [MEMORY]),
@@ -127,6 +145,13 @@ DEFECTS: dict[str, tuple[Samples, list[str]]] = {
 FAITHFUL: dict[str, Samples] = {
     "nothing grows": CALM_CLIENT,
     "pools that start in the first second": samples(threads=lambda seconds: 30 if seconds < 0.9 else 60),
+    "pools that start in the first second, and one that starts late": samples(
+        threads=lambda seconds: 30 if seconds < 0.9 else 60 if seconds < 3 else 65
+    ),
+    "first read twice when a fault is in force": samples()[7:],
+    "three tenths of a core more at work than in the calm": samples(
+        cpu_s=lambda s: 4 + 0.3 * min(8, max(0, s - 2)), waited_s=0
+    ),
     "pools that start late": samples(threads=from_fault_on(30, 5)),
     "a thread per failed send that ends": samples(threads=lambda seconds: 46 if 3 <= seconds < 10 else 30),
     "more threads, ended at the second sample at rest": samples(threads=lambda s: 60 if 3 <= s < 10.2 else 30),
@@ -218,6 +243,11 @@ def test_growth_without_faults_counts_from_the_first_third_on() -> None:
     late = samples(threads=lambda seconds: 30 + 20 * (seconds > 3.0))
     assert found(case(early, faults=())) == []
     assert found(case(late, faults=())) == [f"{THREADS} 20"]
+    assert found(case(late, faults=(), origin_ns=S)) == []
+    hurried = (
+        replace(one, at_ns=one.at_ns // 20) for one in samples(threads=lambda seconds: 30 + 20 * (seconds >= 10))
+    )
+    assert found(case(tuple(hurried), faults=(), duration_s=0.5)) == [f"{THREADS} 20"]
 
 
 @pytest.mark.parametrize(
@@ -239,14 +269,15 @@ def test_work_is_compared_over_eight_intervals(from_ms: int, wanted: list[str]) 
 def test_growth_and_use_at_rest_are_measured() -> None:
     """What each process grew by, and the share of a core that it used at rest, are measured."""
     grown = samples(from_fault_on(30, 3), spins(3, 0.9), from_fault_on(120, 40), from_fault_on(118, 2))
-    measured = {one.name: (one.value, one.unit) for one in resources.evaluate(case(grown)).measures}
-    assert measured == {
-        **{f"{each}-grown baseline": (0, unit) for each, unit in UNITS.items()},
-        "processor-at-rest baseline": (0, "%"),
-        "threads-grown candidate": (3, "count"),
-        "files-grown candidate": (2, "count"),
-        "memory-grown candidate": (40, "MiB"),
-        "processor-at-rest candidate": (90, "%"),
+    evidence = resources.evaluate(case(grown))
+    assert evidence.decisions == 8
+    assert {one.name: (one.value, one.unit, one.n) for one in evidence.measures} == {
+        **{f"{each}-grown baseline": (0, unit, 1) for each, unit in UNITS.items()},
+        "processor-at-rest baseline": (0, "%", 1),
+        "threads-grown candidate": (3, "count", 1),
+        "files-grown candidate": (2, "count", 1),
+        "memory-grown candidate": (40, "MiB", 1),
+        "processor-at-rest candidate": (90, "%", 1),
     }
 
 
@@ -272,6 +303,16 @@ def test_a_difference_is_worded_with_both_clients() -> None:
     (memory,) = resources.evaluate(case(samples(mib=from_fault_on(120, 300)))).divergences
     assert memory.example is not None
     assert memory.example.observed == "300 MiB more, and 420 in all"
+    heap, usual_heap = (samples(mib=from_fault_on(120, more)) for more in (300, 20))
+    (memory,) = resources.evaluate(case(heap, usual_heap)).divergences
+    assert memory.example.expected == "at rest at most 296 MiB more than before the first fault; java:5.3.3 has +20"
+    assert memory.subject == SUBJECTS[CANDIDATE]
+    fewer = samples(threads=lambda s: 30 if s < 3 else 60 if s < 10 else 50 + 8 * (11.25 - s))
+    (threads,) = resources.evaluate(case(fewer)).divergences
+    assert threads.example.observed == "20 threads more, and 50 in all"
+    calmer = samples(cpu_s=lambda s: spins(3, 0.5)(s) + 0.5 * max(0, min(s, 10.5) - 10))  # type: ignore[operator]
+    (busy_at_first,) = resources.evaluate(case(calmer)).divergences
+    assert busy_at_first.example.observed == "70 % of a core for 1.2 s, and never less than 50 % used or waited for"
     assert busy.example.observed == "100 % of a core for 1.2 s, and never less than 100 % used or waited for"
     busier, busy_too = (lambda s: 4 + 1.6 * min(6, max(0, s - 3))), (lambda s: 4 + 0.6 * min(6, max(0, s - 3)))
     (processor,) = resources.evaluate(case(samples(cpu_s=busier), samples(cpu_s=busy_too))).divergences
@@ -299,7 +340,7 @@ GONE = ResourceSample(11 * S, is_at_rest=True)
 )
 def test_a_process_that_was_not_read_is_not_judged(used: object, standing: Standing, reason: str) -> None:
     """A run without samples has no answer; a process that was not read to the end leaves the question open."""
-    evidence = resources.evaluate(case((), resources=used))
+    evidence = resources.evaluate(case((), resources=used, origin_ns=0 if used else None))
     assert (evidence.standing, evidence.divergences) == (standing, ())
     assert reason in evidence.reason
 
@@ -340,7 +381,7 @@ GROUPS: dict[str, tuple[CaseFacts, list[str]]] = {
         [],
     ),
     "a leak of a member whose pool is full, beside one whose pool a fault fills": (
-        of_group((samples(lambda seconds: 30 if seconds < 0.2 else 50 if seconds < 3 else 60), FILLED_BY_A_FAULT)),
+        of_group((samples(lambda seconds: 30 if seconds < 0 else 50 if seconds < 3 else 60), FILLED_BY_A_FAULT)),
         [f"{THREADS} 10"],
     ),
     "one thread more than both": (of_group((CALM_CLIENT, samples(from_fault_on(30, 26)))), [f"{THREADS} 26"]),
@@ -387,10 +428,13 @@ def test_members_that_stay_are_compared(name: str) -> None:
     assert found(facts) == wanted
 
 
-def test_a_group_without_a_member_that_stays_is_not_judged() -> None:
+@pytest.mark.parametrize("moving", [[BASELINE], [CANDIDATE], list(Arm)])
+def test_a_group_without_a_member_that_stays_is_not_judged(moving: Sequence[Arm]) -> None:
     """Who comes and goes shows no growth."""
     both = tuple(MemberEvent(5.0, number, MemberChange.KILL) for number in range(2))
-    evidence = resources.evaluate(of_group((CALM_CLIENT, CALM_CLIENT), membership=both))
+    groups = {arm: GroupEntry("g", 2, membership=both if arm in moving else ()) for arm in Arm}
+    whole = of_group((CALM_CLIENT, CALM_CLIENT))
+    evidence = resources.evaluate(replace(whole, entry=replace(whole.entry, groups=groups)))
     assert (evidence.standing, evidence.reason) == (
         Standing.NOT_APPLICABLE,
         "no member is there from the beginning to the end",
@@ -398,9 +442,24 @@ def test_a_group_without_a_member_that_stays_is_not_judged() -> None:
 
 
 def test_the_member_is_named() -> None:
-    """Of several processes the one that grew is named."""
+    """Of several processes the one that grew is named, compared with the one of the other group that grew most."""
     (grown,) = resources.evaluate(of_group((CALM_CLIENT, samples(from_fault_on(30, 30))))).divergences
     assert grown.example.observed == "30 threads more, and 60 in all in the process of member 1"
+    evidence = resources.evaluate(
+        of_group((samples(cpu_s=spins(3)), samples(cpu_s=spins(3, 0.9))), (CALM_CLIENT, samples(cpu_s=spins(3, 0.2))))
+    )
+    (busy,) = evidence.divergences
+    assert busy.example.expected.endswith("java:5.3.3 uses 20 % of a core")
+    assert busy.example.observed.startswith("100 % of a core for 1.2 s") and busy.example.observed.endswith("member 0")
+    assert [one.value for one in evidence.measures if "processor" in one.name] == [20, 100]
+    works, works_less = (samples(cpu_s=works_after(3, share)) for share in (1.6, 0.6))
+    (busier,) = resources.evaluate(of_group((CALM_CLIENT, works), (works_less, CALM_CLIENT))).divergences
+    assert busier.example.expected.endswith("java:5.3.3 uses +60 %")
+    assert busier.example.observed == "160 % of a core more in most of the case in the process of member 1"
+    groups = {BASELINE: GroupEntry("g", 2, membership=(LEAVES,)), CANDIDATE: GroupEntry("g", 2)}
+    whole = of_group((CALM_CLIENT, works))
+    (busier,) = resources.evaluate(replace(whole, entry=replace(whole.entry, groups=groups))).divergences
+    assert busier.example.observed.endswith("in the process of member 1")
 
 
 @pytest.mark.parametrize(
@@ -422,9 +481,9 @@ def ends(candidate: tuple[int, int], baseline: tuple[int, int]) -> dict[str, int
     """Time to the end in ms, and threads left at the limit, of both."""
     both = {"candidate": candidate, "baseline": baseline}
     return {
-        f"{name}_{arm}": end[place]
+        f"{name}_{arm}": measured
         for arm, end in both.items()
-        for place, name in enumerate(("end_ms", "threads_left"))
+        for name, measured in zip(("end_ms", "threads_left", "connections_left"), (*end, 0), strict=True)
     }
 
 
@@ -453,7 +512,12 @@ def test_a_process_that_keeps_running_is_compared_with_the_other(measured: dict[
 
 def test_how_a_process_ended_is_in_the_example() -> None:
     """The example has time, threads and connections of the one that kept running, and the time of the other."""
-    measured = ends((60_000, 18), (3_100, 0)) | {"connections_left_candidate": 2}
+    measured = ends((60_000, 18), (35_940, 0)) | {"connections_left_candidate": 2}
     (one,) = resources.evaluate(case(CALM_CLIENT, measured=measured)).divergences
     assert one.example.observed == "is still running after 60.0 s, with 18 threads and 2 connections"
-    assert one.example.expected == "a process that ended 3.1 s after it was told to stop, as java:5.3.3's"
+    assert one.example.expected == "a process that ended 35.9 s after it was told to stop, as java:5.3.3's"
+    (one,) = resources.evaluate(case(CALM_CLIENT, measured=ends((35_960, 0), (60_000, 3)))).divergences
+    assert one.example.expected == (
+        "a process that is still running after 60.0 s, with 3 threads and 0 connections, as java:5.3.3's"
+    )
+    assert one.example.observed == "ended 36.0 s after it was told to stop"

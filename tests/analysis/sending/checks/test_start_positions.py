@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.conclusions import all_evidence
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import STARTS, TOGETHER, StartPositions, pooled
-from rocketdiff.core.answers.evidence import Concentration, Evidence
+from rocketdiff.core.answers.evidence import Concentration, Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -142,7 +142,13 @@ def test_where_starts_fell_over_all_cases() -> None:
         "threads": ("the place of the first thread of the case", 0, 0, 8, 18),
     }
     (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
-    assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
+    assert (evidence.decisions, evidence.runs, evidence.standing) == (18, ("r0", "r1"), Standing.DECISIVE)
+    assert [(one.chance, one.places) for one in evidence.counts if isinstance(one, Concentration)] == [
+        (1 / 8, 8),
+        (1 / 2, 2),
+        (1 / 4, 4),
+        (1 / 8, 1),
+    ]
     assert evidence in all_evidence([ALIKE, replace(ALIKE, run="r0")])
     (reported,) = with_count_divergences(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
     assert ended(reported)[1] is ExitCode.DIVERGES
@@ -192,6 +198,11 @@ def test_few_starts_are_not_asked(cases: int, asked: int) -> None:
     """Four starts are not compared, five are: 8 × (1/8)^4 is one in 512, 8 × (1/8)^5 one in 4,096."""
     evidence = pooled([case_of(n, {"broker-a/0": 1}) for n in range(cases)])
     assert len(evidence) == asked
+
+
+def test_a_chance_of_exactly_one_in_a_thousand_is_not_asked() -> None:
+    """Two starts at one queue of a thousand, and one at the place of the first thread."""
+    assert asked(*(case({CANDIDATE: {"broker-a/7": 1}}, (n, n), layout="2x500") for n in range(2))) == {}
 
 
 def test_luck_of_once_in_a_thousand_is_let_pass() -> None:

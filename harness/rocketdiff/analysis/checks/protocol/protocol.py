@@ -103,17 +103,17 @@ def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:
     return breach.signature == STALLED or NAMES_A_TIMEOUT.search(breach.seen) is not None
 
 
-def _never_ready(facts: CaseFacts, arm: Arm) -> str:
+def _never_ready(facts: CaseFacts, arm: Arm) -> str | None:
     """
-    Why a subject never reached its first send; empty if it did, or if it died.
+    Why a subject never reached its first send; None if it did, or if it died.
 
     Nothing was compared then: a machine too busy to start two clients shows nothing about either.
     """
     breach = facts.entry.breach_of(arm)
     if breach is None or breach.signature not in (FAILED, STALLED):
-        return ""
+        return None
     if not (breach.seen.startswith(BEFORE_SENDS) or breach.expected.startswith(BEFORE_GO)):
-        return ""
+        return None
     return f"{facts.subjects[arm]} was never ready to send: {breach.seen}"
 
 

@@ -16,6 +16,7 @@ from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.traces.manifest import CaseEntry
 
@@ -50,17 +51,22 @@ class CaseContext:
         That happens while requests are repeated: under a fault, and as long afterwards as a send may last. It may affect any
         request, on any broker.
         """
-        if not self.rulebook.habits.confuses_answers or side.row is None or side.row.mode is not SendMode.ASYNC:
-            return False
-        reach = FaultReach.of_sends(self.times.faults, self.entry.settings)
-        return reach.meets(side.row.start_ns, side.row.end_ns)
+        row = side.row
+        return (
+            row is not None
+            and row.mode is SendMode.ASYNC
+            and self.rulebook.habits.confuses_answers
+            and FaultReach.of_sends(self.times.faults, self.entry.settings).meets(row.start_ns, row.end_ns)
+        )
 
-    def loses_callback(self, side: SendView) -> bool:
+    def loses_callback(self, row: Send) -> bool:
         """True if the rules may lose the send's callback: its queue was given, and an attempt met its broker's fault."""
-        if not self.rulebook.habits.loses_callbacks or side.row is None or side.row.kind is SendKind.PLAIN:
-            return False
         reach = FaultReach.of_attempts(self.times.faults, self.entry.settings)
-        return any(reach.meets(attempt.start_ns, attempt.end_ns, attempt.broker) for attempt in side.attempts)
+        return (
+            self.rulebook.habits.loses_callbacks
+            and row.kind is not SendKind.PLAIN
+            and any(reach.meets(attempt.start_ns, attempt.end_ns, attempt.broker) for attempt in row.attempts)
+        )
 
 
 class CalmBefore(Protocol):

@@ -41,8 +41,6 @@ class Attempts(CaseObserver):
             met = set()
             for attempt in side.attempts:
                 situations = tuple(_situations(attempt))
-                if not situations:
-                    continue
                 tallies = (SEEN, NAME) if attempt.attempt < bound else (SEEN,)
                 phase = str(side.phase_of(attempt.attempt))
                 for tally in tallies:

@@ -54,12 +54,13 @@ class Callbacks(CaseObserver):
         key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
         self._collector.count(NAME, str(side.arm), str(side.phase), key)
         if key == "never":
-            if self._context.loses_callback(side) or self._context.confuses_answers(side):
+            if self._context.loses_callback(row) or self._context.confuses_answers(side):
                 self._collector.count(EXCUSED, str(side.arm), str(side.phase), "never")
             else:
                 late = f", and {callbacks} times after it" if callbacks else ""
                 self._note(NEVER_CALLED, send, side, f"the callback was not called within the limit{late}")
-        if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
+        most = self._habits.most_callbacks if _came_too_late(row) else 1
+        if not is_given_up and callbacks > most:
             self._note(CALLED_MORE_THAN_ONCE, send, side, f"the callback was called {callbacks} times")
 
     def _note(self, signature: Signature, send: AlignedSend, side: SendView, observed: str) -> None:

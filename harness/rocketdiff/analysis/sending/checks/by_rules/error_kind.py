@@ -37,7 +37,7 @@ class ErrorKind(CaseObserver):
         for side in send.sides:
             if side.row is not None and not _went_well(side.row):
                 for tally in (SEEN, NAME) if judged_before(side) == math.inf else (SEEN,):
-                    seen = side.row.error or side.row.status or "none"
+                    seen = side.row.error or str(side.row.status)
                     self._collector.count(tally, str(side.arm), str(side.phase), seen)
                 if judged_before(side) == math.inf:
                     # Which exception ends a send may depend on when a connection breaks; that the send fails does not.

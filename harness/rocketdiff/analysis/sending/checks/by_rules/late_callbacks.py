@@ -75,6 +75,6 @@ class LateCallbacks(TableObserver):
 
 def are_late(baseline: int, candidate: int, callbacks: int) -> bool:
     """True if the candidate's late callbacks are many, and far more than the baseline's."""
-    if candidate < max(1, SHARE * callbacks):
+    if candidate < SHARE * callbacks:
         return False
     return float(scipy.stats.binom.sf(candidate - 1, candidate + baseline, 0.5)) <= ERROR_BUDGET

@@ -158,7 +158,7 @@ def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
     return here + (there if there <= here else 0.0)
 
 
-def _met_by_one_only(facts: CaseFacts, check: str) -> str:
+def _met_by_one_only(facts: CaseFacts, check: str) -> str | None:
     name = f"{check}.met"
     for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
         met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}
@@ -174,7 +174,7 @@ def _met_by_one_only(facts: CaseFacts, check: str) -> str:
                 f" none of {sends[none]} of {facts.subjects[none]} in the same phases: by chance that happens once in"
                 f" {1 / chance:,.0f} cases"
             )
-    return ""
+    return None
 
 
 def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
@@ -184,7 +184,7 @@ def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
     That is luck of the schedule, not a case without faults.
     """
     is_broker_faulty = any(fault.kind not in NOT_MET_BY_SENDS for fault in facts.faults)
-    if evidence.standing is not Standing.NOT_APPLICABLE or evidence.divergences:
+    if evidence.standing is not Standing.NOT_APPLICABLE:
         return evidence
     if not is_broker_faulty or facts.n("blocked"):
         return evidence

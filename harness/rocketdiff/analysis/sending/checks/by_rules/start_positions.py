@@ -80,10 +80,9 @@ class StartPositions(CaseObserver):
 def _layout(trace: CaseTrace) -> Layout | None:
     """Layout of the baseline's first list; None without a list, or if brokers differ in their number of queues."""
     routes = trace.routes(Arm.BASELINE)
-    if not routes or not routes[min(routes)]:
-        return None
-    queues = Counter(broker for broker, _ in routes[min(routes)])
-    return (len(queues), min(queues.values())) if len(set(queues.values())) == 1 else None
+    queues = Counter(broker for broker, _ in routes[min(routes)]) if routes else Counter[str]()
+    sizes = set(queues.values())
+    return (len(queues), sizes.pop()) if len(sizes) == 1 else None
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
@@ -116,12 +115,11 @@ def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
         return
     layout = max(sorted(starts[Arm.CANDIDATE]), key=lambda name: starts[Arm.CANDIDATE][name].total())
     brokers, queues = (int(part) for part in layout.split("x"))
-    levels = {"queue": (brokers * queues, ""), "broker": (brokers, "broker"), "number": (queues, "queue")}
+    levels = {"queue": brokers * queues, "broker": brokers, "number": queues}
     places = {arm: starts[arm].get(layout, Counter()) for arm in Arm}
-    for level, (many, part) in levels.items():
-        if many > 1:
-            fallen = {arm: _of(places[arm], part) for arm in Arm}
-            yield _concentration(level, fallen, 1 / many, many)
+    for level, many in levels.items():
+        fallen = {arm: _of(places[arm], level) for arm in Arm}
+        yield _concentration(level, fallen, 1 / many, many)
     beside = {arm: _together(pool, arm, layout) for arm in Arm}
     yield _concentration("threads", beside, 1 / (brokers * queues), 1)
 
@@ -142,13 +140,13 @@ def _starts(pool: Sequence[CaseFacts], arm: Arm) -> dict[str, Counter[str]]:
     return found
 
 
-def _of(places: Counter[str], part: str) -> Counter[str]:
-    if not part:
+def _of(places: Counter[str], level: str) -> Counter[str]:
+    if level == "queue":
         return places
     fallen: Counter[str] = Counter()
     for place, n in places.items():
         broker, _, queue = place.rpartition("/")
-        fallen[broker if part == "broker" else f"queue {queue} of any broker"] += n
+        fallen[broker if level == "broker" else f"queue {queue} of any broker"] += n
     return fallen
 
 
@@ -165,4 +163,5 @@ def _most(fallen: Counter[str]) -> tuple[str, int]:
     """The place of most starts; for threads, the number that started together."""
     if TOGETHER_AT in fallen:
         return TOGETHER_AT, fallen[TOGETHER_AT]
-    return fallen.most_common(1)[0] if fallen else ("", 0)
+    place = max(fallen, key=fallen.__getitem__, default="")
+    return place, fallen[place]
