@@ -75,14 +75,7 @@ class PushSession(GroupSession):
         session, kernel = self.session, self.session.kernel
         member = self._member = member_client(session, self._of_client, self._memory, self._brokers)
         remoting, codec = member.remoting, member.codec
-        settings = SendSettings(vip_channel_enabled=False)
-        producer = ProducerMemory(self._of_client, settings, lambda: ScriptedTape(self._seed))
-        lists = PublishLists(producer, member.routes)
-        member.shared.roles.append(lists)
-        sender: Sender[Message, Any, Any, Any] = Sender(
-            producer, kernel, lists, remoting, ResendCodec(self._of_client), Unrecorded(), vip_address
-        )
-        self._resend = Resending(self._memory, sender).resend
+        self._resend = self._resending().resend
         committing = self._committing = member.offsets(kernel, self._memory, self._file)
         self._in_order: Orderly | None = None
         consuming = self._consuming = self._calls(session, remoting, codec)
@@ -119,6 +112,18 @@ class PushSession(GroupSession):
         )
         member.background.repeat_for(self._memory, FIRST_COMMIT_MS, COMMIT_MS, lambda _own: committing.commit_all())
         self._client = member.seen()
+
+    def _resending(self) -> Resending:
+        """Make the producer inside the member's client."""
+        member, settings = self._member, SendSettings(vip_channel_enabled=False)
+        producer = ProducerMemory(self._of_client, settings, lambda: ScriptedTape(self._seed))
+        lists = PublishLists(producer, member.routes)
+        member.shared.roles.append(lists)
+        codec, kernel = ResendCodec(self._of_client), self.session.kernel
+        sender: Sender[Message, Any, Any, Any] = Sender(
+            producer, kernel, lists, member.remoting, codec, Unrecorded(), vip_address
+        )
+        return Resending(self._memory, sender)
 
     def _calls(self, session: ScriptSession, remoting: Any, codec: GroupCodec) -> Concurrent | Orderly:
         if not self._memory.is_orderly:
