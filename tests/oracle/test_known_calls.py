@@ -163,7 +163,7 @@ def test_calls_without_a_shape(mode: SendMode, given: dict[str, Any]) -> None:
     [("0 a0 1", 8, 1), ("0 a0 1", 7, 0), ("0 a0 1 | 20 b0 1", 8, 1), ("0 a0 1 | 20 r1-2 a1 1", 8, 1)],
     ids=["explained", "an outcome left out", "a difference", "two states left"],
 )
-def test_what_is_known_of_a_call(text: str, ways: int, known: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_known_beginnings_of_a_call(text: str, ways: int, known: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only an explained call with one state after it, if no outcome was dropped."""
     monkeypatch.setattr(transition, "WAYS_FOLLOWED", ways)
     judging = replay_for("5.3.3", ClientSettings(), routes("a4 b4", "a4"))

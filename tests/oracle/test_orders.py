@@ -139,7 +139,7 @@ LATE = replace(choice(10, 20), followed_by=None, send=send_of(0, 1, SendKind.PLA
     ],
     ids=["failure", "slow answer", "quick answer", "first choice", "retry", "end after an attempt"],
 )
-def test_what_may_begin_an_avoidance(point: DecisionPoint, may: bool) -> None:
+def test_calls_that_may_begin_an_avoidance(point: DecisionPoint, may: bool) -> None:
     """A note of a failure or a slow answer, and the choice of a retry, which refuses the broker that failed."""
     assert _may_avoid(point) is may
 
