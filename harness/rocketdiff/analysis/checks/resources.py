@@ -365,7 +365,7 @@ def _wanted(samples: Sequence[ResourceSample]) -> list[float]:
 def _used(samples: Sequence[ResourceSample]) -> float:
     """Share of a core used from the first to the last sample."""
     used_ns = [sample.cpu_ns for sample in samples if sample.cpu_ns is not None]
-    return (used_ns[-1] - used_ns[0]) / (samples[-1].at_ns - samples[0].at_ns)
+    return (used_ns[-1] - used_ns[0]) / max(1, samples[-1].at_ns - samples[0].at_ns)
 
 
 def _divergence(facts: CaseFacts, signature: Signature, count: int, expected: str, observed: str) -> Divergence:

@@ -129,7 +129,9 @@ class UncertainFaultTable(FaultTable):
         last = len(items) - 1
         preceding, following = [0] * len(items), [0] * len(items)
         for one, other in combinations(range(len(items)), 2):
+            before = self.explorer.runs
             order = self._order(items, items[one], items[other], now_ms)
+            self.explorer.runs += self.explorer.runs - before  # a pair costs the same from both sides
             if len(order) == 1:
                 first, second = (one, other) if order == {-1} else (other, one)
                 following[first] += 1
