@@ -41,8 +41,8 @@ certainly did remains a difference.
 """
 
 TallyKey = tuple[str, str, str, str]
-Row = tuple[str, str, str, tuple[int, float]]
-"""Arm, phase, key and (n, total) of a tally."""
+TallyOfCheck = tuple[str, str, str, tuple[int, float]]
+"""Arm, phase, key and (n, total)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,18 @@ class CaseFacts:
     tallies: Mapping[TallyKey, tuple[int, float]] = field(default_factory=dict)
     episodes: tuple[OutageValue, ...] = ()
     faults: tuple[FaultRecord, ...] = ()
-    _by_check: Mapping[str, Sequence[Row]] = field(init=False, repr=False, compare=False)
+    _by_check: Mapping[str, Sequence[TallyOfCheck]] = field(init=False, repr=False, compare=False)
     """The tallies again: all checks together ask thousands of times, and most tallies are points of pictures."""
 
     def __post_init__(self) -> None:
-        found: defaultdict[str, list[Row]] = defaultdict(list)
+        found: defaultdict[str, list[TallyOfCheck]] = defaultdict(list)
         for (check, arm, phase, key), value in self.tallies.items():
             found[check].append((arm, phase, key, value))
         object.__setattr__(self, "_by_check", dict(found))
+
+    def tallies_of(self, check: str) -> Sequence[TallyOfCheck]:
+        """The tallies of one check, or of one kind of picture."""
+        return self._by_check.get(check, ())
 
     def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
         """Count of a check's keys (none: all), over all arms and phases unless given."""
@@ -78,14 +82,14 @@ class CaseFacts:
         return sum(total for _, total in rows) / count if count else None
 
     def keys(self, check: str, arm: str) -> tuple[str, ...]:
-        return tuple(sorted({key for side, _, key, _ in self._by_check.get(check, ()) if side == arm}))
+        return tuple(sorted({key for side, _, key, _ in self.tallies_of(check) if side == arm}))
 
     def _matching(
         self, check: str, keys: Sequence[str], arm: str | None, phase: str | None
     ) -> Sequence[tuple[int, float]]:
         return [
             value
-            for side, when, key, value in self._by_check.get(check, ())
+            for side, when, key, value in self.tallies_of(check)
             if (not keys or key in keys) and (arm is None or side == arm) and (phase is None or when == phase)
         ]
 

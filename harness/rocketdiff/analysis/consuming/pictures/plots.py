@@ -54,7 +54,7 @@ def _timeline(facts: CaseFacts, bars: Sequence[LaneBar]) -> GroupTimeline:
         run=facts.run,
         case=facts.entry.name,
         end_ms=max((*ends_ms, *(curve.step_ms * (len(curve.lag) - 1) for curve in lags)), default=0.0),
-        merged_ms=max((total for (name, *_), (_, total) in facts.tallies.items() if name == MERGED), default=0.0),
+        merged_ms=max((total for *_, (_, total) in facts.tallies_of(MERGED)), default=0.0),
         lags=lags,
         bars=tuple(_bar(bar, origin_ns) for bar in bars if bar.broker),
         marks=tuple(
@@ -68,9 +68,7 @@ def _timeline(facts: CaseFacts, bars: Sequence[LaneBar]) -> GroupTimeline:
 
 def _lags(facts: CaseFacts) -> Iterator[LagCurve]:
     for arm in map(str, Arm):
-        steps = sorted(
-            (float(key), n) for (name, side, _, key), (n, _) in facts.tallies.items() if (name, side) == (LAG, arm)
-        )
+        steps = sorted((float(key), n) for side, _, key, (n, _) in facts.tallies_of(LAG) if side == arm)
         if steps:
             yield LagCurve(arm, steps[0][0], tuple(n for _, n in steps))
 
@@ -92,9 +90,7 @@ def _bar(bar: LaneBar, origin_ns: int) -> WorkBar:
 
 def _figures(facts: CaseFacts) -> Iterator[GroupFigures]:
     for arm in map(str, Arm):
-        rows = {
-            key: row for (name, side, _, key), row in facts.tallies.items() if (name, side) == (counted.FIGURES, arm)
-        }
+        rows = {key: row for side, _, key, row in facts.tallies_of(counted.FIGURES) if side == arm}
         if not rows:
             continue
         n = {key: count for key, (count, _) in rows.items()}

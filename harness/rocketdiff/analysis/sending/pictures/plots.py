@@ -85,10 +85,9 @@ def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
 def _overview(facts: CaseFacts) -> Iterator[Overview]:
     """Yield a case's attempts over time, by arm and broker, in steps of a quarter of a second or wider."""
     steps: defaultdict[tuple[str, str], dict[str, dict[int, int]]] = defaultdict(lambda: {STORED: {}, OTHER: {}})
-    for (check, arm, ended, key), (n, _) in facts.tallies.items():
-        if check == "over-time":
-            at_step, _, broker = key.partition(" ")
-            steps[arm, broker][ended][int(at_step)] = n
+    for arm, ended, key, (n, _) in facts.tallies_of("over-time"):
+        at_step, _, broker = key.partition(" ")
+        steps[arm, broker][ended][int(at_step)] = n
     if not steps:
         return
     last = max(step for row in steps.values() for counts in row.values() for step in counts)
@@ -176,9 +175,7 @@ def _endings(cases: Sequence[CaseFacts]) -> Iterator[FailoverEndings]:
 
 
 def _shares(facts: CaseFacts) -> Iterator[BrokerShare]:
-    counts = {
-        (arm, phase, broker): n for (check, arm, phase, broker), (n, _) in facts.tallies.items() if check == "attempt"
-    }
+    counts = {(arm, phase, broker): n for arm, phase, broker, (n, _) in facts.tallies_of("attempt")}
     for (arm, phase, broker), n in sorted(counts.items()):
         share = n / facts.n("attempt", arm=arm, phase=phase)
         yield BrokerShare(facts.run, facts.entry.name, arm, phase, broker, n, share)
@@ -186,11 +183,7 @@ def _shares(facts: CaseFacts) -> Iterator[BrokerShare]:
 
 def _ambiguity(facts: CaseFacts) -> Iterator[AmbiguityCurve]:
     for arm in map(str, Arm):
-        bins = sorted(
-            (int(key), value)
-            for (check, side, _, key), value in facts.tallies.items()
-            if (check, side) == ("ambiguity", arm)
-        )
+        bins = sorted((int(key), value) for side, _, key, value in facts.tallies_of("ambiguity") if side == arm)
         points = tuple((at_bin * BIN_NS / NS_PER_MS, total / n) for at_bin, (n, total) in bins)
         if points:
             yield AmbiguityCurve(facts.run, facts.entry.name, arm, points)
@@ -198,9 +191,8 @@ def _ambiguity(facts: CaseFacts) -> Iterator[AmbiguityCurve]:
 
 def _elapsed(facts: CaseFacts) -> Iterator[ElapsedQuantiles]:
     buckets: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for (check, arm, phase, key), (n, _) in facts.tallies.items():
-        if check == "elapsed":
-            buckets[arm, phase][int(key)] = n
+    for arm, phase, key, (n, _) in facts.tallies_of("elapsed"):
+        buckets[arm, phase][int(key)] = n
     for (arm, phase), histogram in sorted(buckets.items()):
         sends = sum(histogram.values())
         yield ElapsedQuantiles(
