@@ -12,11 +12,12 @@ from rocketdiff.core.tables.fault import fault_counts
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.core.text.glob import path_glob
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
+from rocketdiff.judging.run_info import stored_scenario
 from rocketdiff.ledger.file import ParsedFile, refusals
 from rocketdiff.ledger.file import parse as parse_ledger
 from rocketdiff.ledger.lint import KnownCheck, unmatched
 from rocketdiff.ledger.model import Entry, Ledger
-from rocketdiff.scenario import Scenario, load_all, parse
+from rocketdiff.scenario import Scenario, load_all
 from rocketdiff.scenario.checks_asked import REPORTED_UNPLANNED, checks_planned
 from rocketdiff.traces.run_directory import RunDirectory
 
@@ -75,7 +76,7 @@ def load_for(choice: LedgerChoice, runs: Sequence[Path]) -> Ledger:
     if not choice.files:
         return load(choice)
     entries = [entry for manifest in manifests for entry in manifest.cases]
-    return load(choice, [parse(entry.scenario_text, f"the scenario of case {entry.number}") for entry in entries])
+    return load(choice, map(stored_scenario, entries))
 
 
 def read(path: Path) -> ParsedFile:

@@ -44,7 +44,7 @@ def describe_manifests(manifests: Sequence[RunManifest], folders: Sequence[str] 
     """The same from ``run.json`` alone, for runs without folders; ``folders``: relative paths as a user would type them."""
     first = manifests[0]
     placed = zip(manifests, folders or ("",) * len(manifests), strict=True)
-    pairs = [(_scenario(entry), entry.checks) for each in manifests for entry in each.cases]
+    pairs = [(stored_scenario(entry), entry.checks) for each in manifests for entry in each.cases]
     return RunInfo(
         run="+".join(manifest.run for manifest in manifests),
         seed=first.seed,
@@ -85,11 +85,12 @@ def _ran_s(manifest: RunManifest) -> float:
 def _require_faults(run: RunDirectory) -> None:
     for entry in run.manifest.cases:
         if entry.status is CaseStatus.COMPLETE:
-            scenario = stretched(_scenario(entry), entry.attempt_timeout_ms)
+            scenario = stretched(stored_scenario(entry), entry.attempt_timeout_ms)
             _require_planned(tuple(_as_named(scenario.faults, entry)), entry, run)
 
 
-def _scenario(entry: CaseEntry) -> Scenario:
+def stored_scenario(entry: CaseEntry) -> Scenario:
+    """Return the scenario stored with a case; raises UsageError if it is invalid."""
     return _read(entry.scenario_text, entry.number)
 
 
@@ -100,7 +101,7 @@ def _read(text: str, case: int) -> Scenario:
 
 
 def _case(entry: CaseEntry, folder: str) -> CaseInfo:
-    scenario = _scenario(entry)
+    scenario = stored_scenario(entry)
     named = replace(scenario, faults=tuple(_as_named(scenario.faults, entry)))
     sentences = stretched_sentences(named, entry.attempt_timeout_ms)
     scenario = stretched(scenario, entry.attempt_timeout_ms)
