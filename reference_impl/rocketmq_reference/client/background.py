@@ -55,7 +55,8 @@ class Background:
     """
     The client's timers; tasks: the client's own, to which roles add theirs before the start.
 
-    monitor: that of MQClientInstance, which a reset of offsets holds from 4.9.0 on. on_greeted: called when a broker has answered the heartbeat on a new connection (from 5.2.0).
+    monitor: that of MQClientInstance, which a reset of offsets holds from 4.9.0 on. on_greeted: called when a broker has answered the
+    heartbeat on a new connection (from 5.2.0).
     """
 
     def __init__(

@@ -37,8 +37,8 @@ class _Heard:
     All that brokers and listeners heard in one answer.
 
     started: what the start printed. delivered: times in ms by message. order: messages by queue. back: delay levels by message that was
-    sent back. sent: what failed messages that the member sends itself are sent with, in turn. committed: the time of each offset by queue, the last one last. pulled: times in ms by queue. hooked: times in ms by message that a hook saw. asked: number by kind of
-    request.
+    sent back. sent: with what the member itself sends failed messages, in turn. committed: the time of each offset by queue, the last one
+    last. pulled: times in ms by queue. hooked: times in ms by message that a hook saw. asked: number by kind of request.
     """
 
     started: list[object] = field(default_factory=list)

@@ -17,8 +17,8 @@ class Resetting:
 
     The member is suspended meanwhile: it pulls nothing, also of other queues, and makes no round until the last queue is given up. Messages of
     the queues that wait for their call are forgotten, and results of calls under way are thrown away. A queue that the member begins to work on
-    after that is given up too, but the work on it goes on, beside that which the next round begins. in_order: if the member consumes in order. turn: the client's
-    monitor, for which its shutdown waits too.
+    after that is given up too, but the work on it goes on, beside that which the next round begins. in_order: if the member consumes in
+    order. turn: the client's monitor, for which its shutdown waits too.
     """
 
     def __init__(

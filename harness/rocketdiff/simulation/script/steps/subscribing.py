@@ -58,9 +58,10 @@ class Join:
 
     Without a rule every message succeeds.
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
-    the expression of the subscription. max_reconsume_times: −1 is the client's default, which is no limit in order. polls: it is a lite pull consumer, of all such steps of a script or none; it has no listener.
-    assign: it is a lite pull consumer that subscribes to nothing, and works on these queues instead. hook: its application has a hook of
-    consumption, if the release lets it have one (of a lite pull consumer).
+    the expression of the subscription. max_reconsume_times: −1 is the client's default, which is no limit in order. polls: it is a lite
+    pull consumer, of all such steps of a script or none; it has no listener. assign: it is a lite pull consumer that subscribes to nothing,
+    and works on these queues instead. hook: its application has a hook of consumption, if the release lets it have one (of a lite pull
+    consumer).
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
