@@ -58,6 +58,7 @@ CONSUMER_4_0_0 = Generation(
         takes_empty_bodies=True,
         uncounts_expired=False,
         cleaning_can_die=True,
+        names_transaction=False,
         pulling_can_die=True,
         renewing_can_die=True,
         resets_in_turn=False,
@@ -74,11 +75,14 @@ CONSUMER_4_1_0 = CONSUMER_4_0_0.followed(
 """Brokers learn of changed queues by heartbeats; a shutdown waits a second for what is delayed."""
 
 CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
-    "4.2.0", "4.5.2", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False, uncounts_expired=True)
+    "4.2.0", "4.2.0", replace(CONSUMER_4_1_0.rules, counts_bytes=True, takes_empty_bodies=False, uncounts_expired=True)
 )
 """The size of messages holds pulls back too."""
 
-CONSUMER_4_6_0 = CONSUMER_4_2_0.followed("4.6.0", "4.6.0", replace(CONSUMER_4_2_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_3_0 = CONSUMER_4_2_0.followed("4.3.0", "4.5.2", replace(CONSUMER_4_2_0.rules, names_transaction=True))
+"""A listener is shown the id of a message's transaction (PullAPIWrapper.processPullResult)."""
+
+CONSUMER_4_6_0 = CONSUMER_4_3_0.followed("4.6.0", "4.6.0", replace(CONSUMER_4_3_0.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
 CONSUMER_4_6_1 = CONSUMER_4_6_0.followed("4.6.1", "4.7.0", replace(CONSUMER_4_6_0.rules, resend_ends_transaction=True))
@@ -196,6 +200,7 @@ CONSUMER = (
     CONSUMER_4_0_0,
     CONSUMER_4_1_0,
     CONSUMER_4_2_0,
+    CONSUMER_4_3_0,
     CONSUMER_4_6_0,
     CONSUMER_4_6_1,
     CONSUMER_4_7_1,

@@ -50,7 +50,7 @@ class StoredMessage:
     """
     One message of one queue. Times in milliseconds since 1970, by the producer's clock (born) and the broker's (store).
 
-    body is decompressed; sys_flag is as stored. born_host and store_host are ``host:port``.
+    body is decompressed; sys_flag is as stored. born_host and store_host are ``host:port``. transaction_id: given by the consumer, not stored.
     """
 
     topic: str
@@ -67,6 +67,7 @@ class StoredMessage:
     store_host: str
     reconsume_times: int
     body_crc: int
+    transaction_id: str | None = None
 
     @property
     def unique_key(self) -> str | None:

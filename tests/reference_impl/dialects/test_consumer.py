@@ -9,6 +9,7 @@ from rocketmq_reference.dialects import RELEASES, consumer_rules_of
 CHANGES = {
     "4.1.0-incubating": {"announces_changes": True, "shutdown_wait_ms": 1_000},
     "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False, "uncounts_expired": True},
+    "4.3.0": {"names_transaction": True},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.6.1": {"resend_ends_transaction": True},
     "4.7.1": {"drops_waiting_calls": True},

@@ -38,7 +38,8 @@ class _Heard:
 
     started: what the start printed. delivered: times in ms by message. order: messages by queue. back: delay levels by message that was
     sent back. sent: with what the member itself sends failed messages, in turn. committed: the time of each offset by queue, the last one
-    last. pulled: times in ms by queue. hooked: times in ms by message that a hook saw. asked: number by kind of request.
+    last. pulled: times in ms by queue. hooked: times in ms by message that a hook saw. transactions: messages that came with the id of
+    theirs. asked: number by kind of request.
     """
 
     started: list[object] = field(default_factory=list)
@@ -49,6 +50,7 @@ class _Heard:
     committed: dict[str, dict[int, int]] = field(default_factory=dict)
     pulled: dict[str, list[int]] = field(default_factory=dict)
     hooked: dict[str, list[int]] = field(default_factory=dict)
+    transactions: set[str] = field(default_factory=set)
     asked: dict[str, int] = field(default_factory=dict)
 
 
@@ -114,6 +116,8 @@ def _hear(found: _Heard, at_ms: int, words: Sequence[str]) -> None:
         queue, offset = rest[:2]
         found.delivered.setdefault(f"{queue} {offset}", []).append(at_ms)
         found.order.setdefault(queue, []).append(offset)
+        if "transaction" in rest:
+            found.transactions.add(f"{queue} {offset}")
         return
     found.asked[kind] = found.asked.get(kind, 0) + 1
     if kind in ("pull", "lite-pull"):
@@ -161,6 +165,12 @@ def _backs(one: _Heard, other: _Heard) -> Iterator[str]:
             yield f"message {message} is sent back {_times(len(after))} instead of {_times(len(before))}"
         elif before != after:
             yield f"message {message} is sent back with level {', '.join(after)} instead of {', '.join(before)}"
+
+
+def _transactions(one: _Heard, other: _Heard) -> Iterator[str]:
+    for message in sorted(one.transactions ^ other.transactions):
+        before, after = ("with" if message in heard.transactions else "without" for heard in (one, other))
+        yield f"message {message} comes {after} the id of its transaction, and {before} it before"
 
 
 _SENT = re.compile(r"\S+ times (\d+) of (\S+)(?: level (\d+))?( with its id)?( prepared)?")
@@ -280,6 +290,7 @@ _QUESTIONS: Sequence[tuple[Outcome, Callable[[_Heard, _Heard], Iterator[str]]]] 
     (Outcome.MESSAGES, _orders),
     (Outcome.MESSAGES, _backs),
     (Outcome.MESSAGES, _sends),
+    (Outcome.MESSAGES, _transactions),
     (Outcome.MESSAGES, _commits),
     (Outcome.WAITING, _delays),
     (Outcome.WAITING, _hooks),

@@ -1,7 +1,7 @@
 """The pull loop of one member (PullMessageService, DefaultMQPushConsumerImpl.pullMessage, from 4.2.0)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rocketmq_reference.client.codec import FAILURES, AsyncEnd
@@ -16,7 +16,7 @@ from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.consuming import Pull
 from rocketmq_reference.remoting.errors import Error, MQBrokerException
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS
+from rocketmq_reference.remoting.properties import MAX_OFFSET, MIN_OFFSET, TAGS, TRANSACTION_PREPARED
 from rocketmq_reference.rules.client.route import MASTER_ID
 from rocketmq_reference.rules.consumer import pull_loop as rules
 from rocketmq_reference.rules.consumer.offsets import TopicQueue
@@ -213,6 +213,8 @@ class Pulling:
         wanted = [message for message in answer.messages if not tags or message.properties.get(TAGS) in tags]
         for message in wanted:  # PullAPIWrapper#processPullResult
             message.properties.update({MIN_OFFSET: str(answer.min_offset), MAX_OFFSET: str(answer.max_offset)})
+        if self._memory.rules.names_transaction:
+            wanted = [_with_transaction(message) for message in wanted]
         if wanted:
             try:
                 request.queue.put(wanted)
@@ -236,3 +238,9 @@ class Pulling:
 
         self._memory.stop_working_on(request.queue)
         self._delay(self._host.now_ms + delay_ms, due)
+
+
+def _with_transaction(message: StoredMessage) -> StoredMessage:
+    if message.properties.get(TRANSACTION_PREPARED, "").lower() != "true":
+        return message
+    return replace(message, transaction_id=message.unique_key)

@@ -35,6 +35,8 @@ class ConsumerRules:
     was sent back because its call takes too long counts no more. cleaning_can_die: a message whose call has not begun ends the search for such
     messages for ever.
 
+    names_transaction: a message that was sent in a transaction has the id of it, which is its own.
+
     pulling_can_die: an error of the application's code in the thread of pulls ends that thread, and with it all pulls; else only those of its
     queue. renewing_can_die: one at the renewal of locks ends all renewals.
 
@@ -98,6 +100,7 @@ class ConsumerRules:
     takes_empty_bodies: bool
     uncounts_expired: bool
     cleaning_can_die: bool
+    names_transaction: bool
     pulling_can_die: bool
     renewing_can_die: bool
     resets_in_turn: bool

@@ -10,7 +10,7 @@ from rocketdiff.simulation.virtual.network import Respond
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import TAGS, TRANSACTION_PREPARED
+from rocketmq_reference.remoting.properties import TAGS, TRANSACTION_PREPARED, UNIQ_KEY
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID, TopicRoute
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
@@ -171,7 +171,7 @@ def _asked_of(server: str, question: Question) -> Question:
 def _message(step: Store, offset: int) -> StoredMessage:
     properties = {TAGS: step.tag} if step.tag else {}
     if step.transactional:
-        properties[TRANSACTION_PREPARED] = "true"
+        properties |= {TRANSACTION_PREPARED: "true", UNIQ_KEY: f"{offset}"}
     return StoredMessage(
         topic=TOPIC,
         queue_id=step.queue,

@@ -225,6 +225,7 @@ class PushSession(GroupSession):
         (message,) = messages
         offset, times = message.queue_offset, message.reconsume_times
         text = f"deliver {of.queue.broker}/{of.queue.queue_id} {offset} times {times}"
+        text += "" if message.transaction_id is None else f" transaction {message.transaction_id}"
         self._group.note(self.session.kernel.now_ms, text)
         rules = (rule for rule in self._listener if offset % rule.every == rule.offset and times < rule.tries)
         rule = next(rules, None)

@@ -366,7 +366,9 @@ public final class GroupBrokers {
             set(message, "setTags", tag);
         }
         if (isTransactional) {
-            Members.must(Members.method(release.type("common.message.MessageAccessor"), "putProperty", 3), null, message, "TRAN_MSG", "true");
+            Method put = Members.method(release.type("common.message.MessageAccessor"), "putProperty", 3);
+            Members.must(put, null, message, "TRAN_MSG", "true");
+            Members.must(put, null, message, "UNIQ_KEY", String.valueOf(offset));
         }
         set(message, "setQueueId", queue);
         set(message, "setCommitLogOffset", queue * QUEUE_BYTES + offset);

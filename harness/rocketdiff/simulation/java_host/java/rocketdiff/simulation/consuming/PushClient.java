@@ -1,6 +1,7 @@
 package rocketdiff.simulation.consuming;
 
 import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
@@ -110,7 +111,10 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
             Object queue = Members.must(Members.method(arguments[1].getClass(), "getMessageQueue", 0), arguments[1]);
             long offset = (Long) Members.must(Members.method(message.getClass(), "getQueueOffset", 0), message);
             int times = (Integer) Members.must(Members.method(message.getClass(), "getReconsumeTimes", 0), message);
-            brokers.group.note(scheduler.nowMs(), "deliver " + name(queue) + " " + offset + " times " + times);
+            Method transaction = Members.methodOrNull(message.getClass(), "getTransactionId", 0);
+            Object id = transaction == null ? null : Members.must(transaction, message);
+            brokers.group.note(scheduler.nowMs(), "deliver " + name(queue) + " " + offset + " times " + times
+                + (id == null ? "" : " transaction " + id));
             Listening.Row row = listening.row(offset, times);
             if (row == null) {
                 return constant(status, succeeded);
