@@ -129,10 +129,7 @@ class Rebalancing:
             self._is_notified = False
             self._signal = Signal()
             if not self._is_stopped and rounds.is_due(self._host.now_ms):
-                try:
-                    balanced = yield from self.round()
-                except Error:  # what the round has not got to waits for the next one (MQClientInstance.doRebalance)
-                    balanced = True
+                balanced = yield from self.round()
                 rounds.ended(self._host.now_ms, balanced=balanced)
 
     def round(self) -> Running[bool]:
@@ -143,7 +140,7 @@ class Rebalancing:
         for topic in hash_order(list(self._memory.subscriptions), buckets=_FIRST_BUCKETS, concurrent=True):
             try:
                 balanced &= yield from self._rebalance(topic)
-            except FAILURES:
+            except (*FAILURES, Error):
                 balanced = False
         return balanced
 
