@@ -179,6 +179,8 @@ def test_one_look_that_saw_nothing_leaves_the_most_unknown() -> None:
     start, rest = looks(ONE)
     nine = ConnectionSample(60 * S, {"broker-b": 9}, {})
     assert found(case((start, nine, rest))) == [f"{AT_ONCE}/broker 8"]
+    (one,) = outcomes_evaluation.evaluate(case((start, nine, rest))).divergences
+    assert one.example.phase == "any"
     assert found(case((start, nine, replace(nine, held=None), rest))) == []
 
 
@@ -233,12 +235,12 @@ def test_how_many_may_be_made_anew_in_calm(
     assert [one for one in found(facts) if one.startswith(ANEW)] == wanted
     limit = 2 * max(1, baseline) + 5 + failed
     words = {
-        (one.example.expected, one.example.observed)
+        (one.example.phase, one.example.expected, one.example.observed)
         for one in outcomes_evaluation.evaluate(facts).divergences
         if ANEW in one.signature
     }
     before = f"a connection that is kept: before any fault at most {limit} new ones to broker-b"
-    assert words == ({(before, f"{candidate} to broker-b, of those that were seen")} if wanted else set())
+    assert words == ({("calm", before, f"{candidate} to broker-b, of those that were seen")} if wanted else set())
 
 
 def test_only_connections_made_before_the_first_fault_count() -> None:
@@ -256,6 +258,10 @@ def test_a_failed_sample_leaves_new_connections_unjudged(unseen: bool) -> None:
     """If a sample of either arm before the first fault failed, new connections are not judged."""
     assert found(case(anew(1, number=40, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
     assert found(case(anew(1, number=40), anew(1, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
+    many = anew(1, number=40)
+    last_unseen = (*many[:-1], ConnectionSample(100 * S, None, {}, True))
+    assert found(case(last_unseen, faults=(PAUSE,))) == [f"{ANEW}/broker 40"]
+    assert found(case((ConnectionSample(0, None, {}), *many[1:]))) == []
     late = anew(1, number=40)[:-1] + anew(60, unseen=True)[1:]
     assert found(case(late, faults=(PAUSE,))) == [f"{ANEW}/broker 40"]
 

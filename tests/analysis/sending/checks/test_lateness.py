@@ -23,7 +23,7 @@ ON_TIME = [1.0, 4.0, 2.0, 1.0, 3.0, 2.0, 1.0, 2.0, 1.0]
         (ON_TIME, [51.0, 52.0, 53.0], 1.8e-5),  # three times 50/3 ms: about 1 / C(18, 9), above the budget
         (ON_TIME, [450.0, 440.0], 1.0),
         (ON_TIME, [450.0, 440.0, 430.0, 1.0, 1.0, 1.0], 1.0),
-        (ON_TIME, [49.0] * 9, 1.0),
+        (ON_TIME, [50.0] * 9, 1.0),
         ([200.0, *ON_TIME], [450.0] * 9, 1.0),
         ([], [450.0] * 9, 1.0),
         ([1.0], [450.0] * 3, 1 / 19),
@@ -69,6 +69,10 @@ GROWING = [10.0 * n for n in range(12)]
         (ON_TIME, GROWING[::-1], False),
         (ON_TIME, [*GROWING[6:], *GROWING[:6]], False),
         (ON_TIME, GROWING[:9], True),
+        ([100 + each for each in ON_TIME], GROWING, True),
+        ([1.0] * 9, GROWING, True),
+        (ON_TIME, [0.0, 1.0, 2.0, 40.0, 30.0, 50.0, 60.0, 70.0, 80.0], False),  # p = 9 / 9!
+        (ON_TIME, [0.0, 1.0, 2.0, 8.0, 9.0, 10.0, 20.0, 21.0, 22.0], False),
         (GROWING, GROWING, False),
         ([each / 10 for each in GROWING], [4 * each for each in GROWING], False),
         ([0.0, 100.0, 50.0], GROWING, False),

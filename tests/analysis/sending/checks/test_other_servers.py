@@ -83,6 +83,7 @@ def test_kinds_of_servers_are_compared(candidate: Held, baseline: Held, places: 
         (held_from((0, ORDINARY | VIP)), held_from((0, {}), (5, ORDINARY)), 0, ["broker-vip"]),
         (held_from((0, ORDINARY | VIP)), held_from((0, {}), (5.000000001, ORDINARY)), 0, []),
         (held_from((0, ORDINARY | VIP)), held_from((0, ORDINARY), (3, None)), 0, []),
+        (held_from((0, ORDINARY | VIP), (2, None)), held_from((0, ORDINARY)), 2, ["broker-vip"]),
         ((), held_from((0, ORDINARY)), 0, []),
     ],
 )
@@ -104,7 +105,7 @@ def test_a_client_that_broke_off_used_too_little_to_compare() -> None:
 def test_example_names_servers_and_time() -> None:
     """The example names the servers, how long they were held, and what the other client does."""
     (more,) = outcomes_evaluation.evaluate(case(held_from((0, ORDINARY | VIP)), held_from((0, ORDINARY)))).divergences
-    assert more.example.observed == "broker-a vip for 6.0 s"
+    assert (more.example.observed, more.example.phase) == ("broker-a vip for 6.0 s", "calm")
     assert more.example.expected == "no connection to a broker's VIP port, two below its own, as of java:5.3.3"
     (fewer,) = outcomes_evaluation.evaluate(case(held_from((0, A)), held_from((0, A | N1)))).divergences
     assert (fewer.subject, fewer.example.observed) == ("python:5.3.3", "none")

@@ -3,9 +3,20 @@
 import pytest
 
 from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
-from rocketdiff.core.answers.evidence import ComparedShares, PairedCounts
+from rocketdiff.analysis.sending.checks.results.slower_sends import IN_A_HUNDRED
+from rocketdiff.core.answers.evidence import ComparedShares, PairedCounts, Standing
 from rocketdiff.core.arm import Arm
-from tests.analysis.sending.checks.builders import DIVERGES, OPEN, PASSES, VOID, Ended, Tallies, end_of, sound_case
+from tests.analysis.sending.checks.builders import (
+    CANDIDATE,
+    DIVERGES,
+    OPEN,
+    PASSES,
+    VOID,
+    Ended,
+    Tallies,
+    end_of,
+    sound_case,
+)
 
 
 def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
@@ -93,26 +104,31 @@ def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> 
 
 
 @pytest.mark.parametrize(
-    ("failed", "unseen", "end"),
+    ("met", "failed", "unseen", "end"),
     [
-        ((0, 25), (0, 25), PASSES),
-        ((0, 26), (0, 26), DIVERGES),
-        ((26, 0), (26, 0), DIVERGES),
-        ((0, 99), (0, 0), PASSES),
-        ((1, 99), (1, 99), PASSES),
-        ((99, 99), (0, 99), PASSES),  # the other client shows the attempts of its failures
+        ((100, 100), (0, 25), (0, 25), PASSES),
+        ((100, 100), (0, 26), (0, 26), DIVERGES),
+        ((50, 100), (0, 25), (0, 25), PASSES),
+        ((0, 100), (0, 26), (0, 26), PASSES),
+        ((100, 100), (26, 0), (26, 0), DIVERGES),
+        ((100, 100), (0, 99), (0, 0), PASSES),
+        ((100, 100), (1, 99), (1, 99), PASSES),
+        ((100, 100), (99, 99), (0, 99), PASSES),  # the other client shows the attempts of its failures
     ],
 )
 def test_sends_that_a_killed_broker_refuses_unseen(
-    failed: tuple[int, int], unseen: tuple[int, int], end: Ended
+    met: tuple[int, int], failed: tuple[int, int], unseen: tuple[int, int], end: Ended
 ) -> None:
     """Of a client that does not report attempts: over a quarter of the sends beside a fault failed, and none of the other's."""
     tallies = sends()
     for place, arm in enumerate(Arm):
-        tallies["outcomes", arm, "faults", "sends"] = (100, 0.0)
+        tallies["outcomes", arm, "faults", "sends"] = (met[place], 0.0)
         tallies["outcomes.failed-while-gone", arm, "faults", "failed"] = (failed[place], 0.0)
         tallies["outcomes.failed-without-a-request", arm, "faults", "failed"] = (unseen[place], 0.0)
-    assert end_of(outcomes_evaluation.evaluate(sound_case(tallies))) == end
+    evidence = outcomes_evaluation.evaluate(sound_case(tallies))
+    assert end_of(evidence) == end
+    shares = ComparedShares("failed/while-a-broker-is-gone", "while a broker was gone", "failed", met, failed)
+    assert evidence.counts == ((shares,) if end is DIVERGES else ())
 
 
 @pytest.mark.parametrize("name", ["failed/after-a-failed-attempt/pause", "reserved/while-a-broker-waits/kill-slave"])
@@ -184,7 +200,7 @@ def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
     assert [end_of(item) for item in evidence] == ([] if end is None else [end])
     if evidence:
         assert (evidence[0].case, evidence[0].check) == ("pooled/sends/java:5.3.3~python:5.3.3", "outcomes")
-        assert evidence[0].decisions == 11
+        assert (evidence[0].decisions, evidence[0].standing) == (11, Standing.DECISIVE)
 
 
 def test_one_case_is_no_pool() -> None:
@@ -211,11 +227,14 @@ def test_no_send_of_both_arms_is_no_answer() -> None:
 def test_failures_of_both_arms_are_measures() -> None:
     """Three and one failed sends of 100 are measures; what never happened is not."""
     tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
+    tallies |= {(IN_A_HUNDRED, arm, "calm", "ms"): (1, 7.5) for arm in Arm}
     measures = outcomes_evaluation.evaluate(sound_case(tallies)).measures
-    assert [(measure.name, measure.value, measure.n) for measure in measures] == [
+    assert {(measure.name, measure.value, measure.n) for measure in measures} == {
         ("sends-failed baseline", 3, 100),
         ("sends-failed candidate", 1, 100),
-    ]
+        ("99th-percentile-in-calm baseline", 7.5, 100),
+        ("99th-percentile-in-calm candidate", 7.5, 100),
+    }
 
 
 def test_decisions_are_the_candidates_sends_and_shares_are_of_the_larger_number() -> None:
@@ -225,6 +244,33 @@ def test_decisions_are_the_candidates_sends_and_shares_are_of_the_larger_number(
         evidence = outcomes_evaluation.evaluate(sound_case(tallies))
         assert evidence.decisions == (100 if many is Arm.CANDIDATE else 50)
         assert evidence.counts == ()
+    counts = outcomes_evaluation.evaluate(sound_case(sends(103, failed=(0, 26)))).counts
+    assert [one.name for one in counts if isinstance(one, ComparedShares)] == ["failed/most-of-calm"]
+    alone: Tallies = {("outcomes", CANDIDATE, "calm", what): (60, 0.0) for what in ("sends", "failed")}
+    assert outcomes_evaluation.evaluate(sound_case(alone)).counts == ()
+
+
+@pytest.mark.parametrize(
+    ("sent", "held_up", "moments", "is_counted"),
+    [
+        ((1_000, 1_000), (0, 5), (11, 11), True),
+        ((1_000, 1_000), (0, 5), (12, 11), False),
+        ((1, 1_000), (0, 4), (0, 11), False),
+        ((1_000, 1), (0, 4), (0, 11), True),
+        ((1, 1), (0, 1), (0, 1), True),
+    ],
+)
+def test_which_moments_of_sends_held_up_are_counted(
+    sent: tuple[int, int], held_up: tuple[int, int], moments: tuple[int, int], is_counted: bool
+) -> None:
+    """Of one in two hundred of the candidate's sends, unless the baseline was held up in more moments."""
+    tallies: Tallies = {}
+    for arm, of, n, more in zip(Arm, sent, held_up, moments, strict=True):
+        tallies["outcomes", arm, "calm", "sends"] = (of, 0.0)
+        tallies["outcomes", arm, "calm", "held-up"] = (n, 0.0)
+        tallies["outcomes.more", arm, "calm", "held-up"] = (more, 0.0)
+    counts = outcomes_evaluation.evaluate(sound_case(tallies)).counts
+    assert (PairedCounts("held-up/calm", "moments", *moments) in counts) is is_counted
 
 
 def test_moments_without_a_send_in_calm_show_nothing() -> None:
@@ -234,22 +280,29 @@ def test_moments_without_a_send_in_calm_show_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "reason"),
+    ("sent", "refused", "is_refused"),
     [
-        ((9, 9), "nothing got through: the brokers refused all 9 messages (code 13)"),
-        ((9, 0), ""),
-        ((0, 9), ""),
-        ((9, 8), ""),
+        ((9, 9), (9, 9), True),
+        ((9, 8), (9, 8), True),
+        ((9, 9), (9, 0), False),
+        ((9, 9), (0, 9), False),
+        ((9, 9), (9, 8), False),
+        ((0, 0), (0, 0), False),
     ],
 )
-def test_nothing_is_compared_where_the_brokers_refused_everything(refused: tuple[int, int], reason: str) -> None:
-    """Of both clients, in calm."""
-    tallies = sends(9, failed=refused)
-    for arm, n in zip(Arm, refused, strict=True):
+def test_nothing_is_compared_where_the_brokers_refused_everything(
+    sent: tuple[int, int], refused: tuple[int, int], is_refused: bool
+) -> None:
+    """Of both clients, in calm. The number is the baseline's."""
+    tallies: Tallies = {("outcomes", arm, "faults", "sends"): (5, 0.0) for arm in Arm}
+    for arm, of, n in zip(Arm, sent, refused, strict=True):
+        tallies["outcomes", arm, "calm", "sends"] = (of, 0.0)
         tallies["outcomes.refused-by-broker", arm, "calm", "code 13"] = (n, 0.0)
-    assert ("nothing got through" in outcomes_evaluation.evaluate(sound_case(tallies)).reason) is bool(reason)
-    if reason:
-        assert outcomes_evaluation.evaluate(sound_case(tallies)).reason == reason
+    evidence = outcomes_evaluation.evaluate(sound_case(tallies))
+    reason = "nothing got through: the brokers refused all 9 messages (code 13)"
+    assert (evidence.standing, evidence.reason) == (
+        (Standing.INVALID, reason) if is_refused else (Standing.DECISIVE, "")
+    )
 
 
 @pytest.mark.parametrize(("phase", "unit"), [("calm", "moments"), ("faults", "spells of faults")])

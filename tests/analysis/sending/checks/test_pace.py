@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.conclusions import case_facts
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.sending.checks.results import pace
@@ -252,6 +252,17 @@ def test_a_callback_that_never_came_makes_no_case_longer() -> None:
     late = closed_loop(usual)
     late["sends"][100] |= {"end_ns": 20 * S, "error": "NeverCalledBack", "outcome": "unknown", "status": None}
     assert signatures(facts_of(closed_loop(usual), late, pause(0.0, 4.0))) == []
+
+
+@pytest.mark.parametrize(("moments", "verdict"), [(4, Verdict.NOT_APPLICABLE), (5, Verdict.CONFORMS)])
+def test_five_moments_show_a_pace(moments: int, verdict: Verdict) -> None:
+    """Fewer cannot be slow in enough of them; the measures are of all sends."""
+    tallies: dict[TallyKey, tuple[int, float]] = {("pace", arm, "delay", "moments"): (moments, 9.0) for arm in SUBJECTS}
+    for arm, n in zip(SUBJECTS, (40, 30), strict=True):
+        tallies |= {("sends", arm, "calm", "ok"): (n, 0.0), ("pace", arm, "", "span-s"): (1, 4.0)}
+    evidence = pace.evaluate(CaseFacts("r1", SUBJECTS, ENTRY, tallies=tallies))
+    assert ended(evidence)[0].verdict is verdict
+    assert [one.n for one in evidence.measures] == [40, 40, 30, 30]
 
 
 def test_a_short_case_shows_no_pace() -> None:

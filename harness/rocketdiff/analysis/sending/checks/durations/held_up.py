@@ -36,7 +36,7 @@ class HeldUp(CaseObserver):
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
         self._usual_ms, self._took_ms = array("d"), array("d")
-        self._longest: tuple[float, AlignedSend, SendView] | None = None
+        self._longest: tuple[float, float, AlignedSend, SendView] | None = None
 
     def observe(self, send: AlignedSend) -> None:
         if send.baseline is None or send.candidate is None:
@@ -47,7 +47,7 @@ class HeldUp(CaseObserver):
         self._usual_ms.append(usual_ms)
         self._took_ms.append(took_ms)
         if self._longest is None or took_ms > self._longest[0]:
-            self._longest = took_ms, send, send.candidate
+            self._longest = took_ms, usual_ms, send, send.candidate
 
     def calm_at_end(self, calm: CalmBefore) -> None:
         """Calm calls count too; the candidate's longest call is never calm."""
@@ -65,15 +65,14 @@ class HeldUp(CaseObserver):
         held_up, quicker = (int(np.count_nonzero(more > limit_ms)) for more in (took - usual, usual - took))
         if held_up < SHARE * took.size or tail(held_up, held_up + quicker) > ERROR_BUDGET:
             return
-        took_ms, send, side = self._longest
-        assert send.baseline is not None
+        took_ms, usual_ms, send, side = self._longest
         assert side.row is not None
         self._collector.differ(
             CALL_HELD_UP,
             send,
             side,
             place=str(side.row.mode),
-            expected=f"calls that return as soon as baseline's, this one after {call_ms(send.baseline) or 0.0:,.0f} ms",
+            expected=f"calls that return as soon as baseline's, this one after {usual_ms:,.0f} ms",
             observed=f"{held_up} of {took.size} calls took over {limit_ms:,.0f} ms longer, this one {took_ms:,.0f} ms",
         )
 

@@ -235,7 +235,7 @@ def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     looks = [sample.held for sample in facts.entry.connections.get(arm, ())]
     most: Counter[str] = Counter()
     for seen in looks:
-        most |= Counter(seen or {})
+        most |= Counter(seen)
     return most if looks and None not in looks else None
 
 

@@ -194,10 +194,10 @@ def _starved(facts: CaseFacts) -> str:
 
 def _waited_ns(samples: Sequence[ResourceSample], since_ns: float, until_ns: float) -> int:
     """Time that threads waited for a core, from the last sample before an interval to the first one after it."""
-    known = [sample for sample in samples if sample.waited_ns is not None]
-    before = [sample.waited_ns or 0 for sample in known if sample.at_ns <= since_ns]
-    after = [sample.waited_ns or 0 for sample in known if sample.at_ns >= until_ns]
-    all_of_it = [sample.waited_ns or 0 for sample in known]
+    known = [(sample.at_ns, sample.waited_ns) for sample in samples if sample.waited_ns is not None]
+    before = [waited_ns for at_ns, waited_ns in known if at_ns <= since_ns]
+    after = [waited_ns for at_ns, waited_ns in known if at_ns >= until_ns]
+    all_of_it = [waited_ns for _, waited_ns in known]
     return (after or all_of_it[-1:])[0] - (before or all_of_it[:1])[-1] if known else 0
 
 
