@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_columns
@@ -27,7 +28,9 @@ def text(number: int, **others: str) -> str:
     return json.dumps(dict(sorted(carried.items())), separators=(",", ":"), ensure_ascii=False)
 
 
-def read(*stored: Stored, clock: ClockAnchor | None = None, bodies_compared: bool = False) -> tuple[Contents, Carried]:
+def read(
+    *stored: Stored, clock: ClockAnchor | None = None, bodies_compared: bool = False, pieces: int = 1
+) -> tuple[Contents, Carried]:
     """Contents of messages that were stored one by one, sent at 1 s for 10 ms with bodies of 32 bytes."""
     sends, copies = [], []
     for number, one in enumerate(stored):
@@ -41,7 +44,10 @@ def read(*stored: Stored, clock: ClockAnchor | None = None, bodies_compared: boo
     brokers, everything = WordDictionary(), Carried()
     columns = arm_columns(case, Arm.BASELINE, brokers)
     assert columns is not None
-    held = stored_columns(case.tables[TableName.STORED, Arm.BASELINE], columns, brokers, len(stored))
+    whole = case.tables[TableName.STORED, Arm.BASELINE]
+    size = -(-whole.num_rows // pieces)
+    cut = pa.concat_tables([whole.slice(size * number, size) for number in range(pieces)])
+    held = stored_columns(cut, columns, brokers, len(stored))
     assert held is not None
     return contents_of(columns, held, everything, clock, bodies_compared=bodies_compared), everything
 
@@ -85,7 +91,11 @@ OTHERS: dict[str, tuple[Stored, bool, dict[str, Any] | None]] = {
     "a number for a value": ({"properties": '{"KEYS":1}'}, False, None),
     "no properties": ({"properties": None}, False, None),
     "empty properties": ({"properties": ""}, False, None),
+    "a key that is a number": ({"properties": '{"A":"b","UNIQ_KEY":5}'}, False, None),
+    "a name twice": ({"properties": text(3).replace('"KEYS":"k"', '"UNIQ_KEY":"0A9"')}, False, None),
+    "no id": ({"properties": text(3).replace(',"rocketdiff.id":"r/t/03"', "")}, True, {"UNIQ_KEY": "", "KEYS": "k"}),
     "as planned": ({"planned": '{"KEYS":"k"}'}, True, EMPTY),
+    "another value as planned": ({"properties": text(3, KEYS="q"), "planned": '{"KEYS":"q"}'}, True, EMPTY | {"KEYS": "q"}),
     "not as planned": ({"planned": '{"KEYS":"q"}'}, False, EMPTY),
     "less than planned": ({"planned": '{"A":"b","KEYS":"k"}'}, False, EMPTY),
     "a planned key": ({"planned": '{"UNIQ_KEY":"0A000003"}'}, False, EMPTY),
@@ -103,6 +113,16 @@ def test_which_messages_are_sound(name: str) -> None:
     same_key = name == "the key of another message"
     assert found.sound.tolist() == [*(not same_key or n != 2 for n in range(3)), is_sound, *[True] * 6]
     assert (None if found.carried[3] < 0 else everything.sets[found.carried[3]]) == carried
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_long_runs_of_texts_of_one_length(pieces: int) -> None:
+    """Seventy, and seventy with one more property, in one or two pieces of a table."""
+    others = [{"properties": text(number, A="b")} for number in range(70, 140)]
+    found, everything = read(*usual(70), *others, pieces=pieces)
+    assert found.sound.all()
+    assert found.carried.tolist() == [0] * 70 + [1] * 70
+    assert everything.sets == [EMPTY, EMPTY | {"A": "b"}]
 
 
 def test_a_key_of_a_message_that_fits_no_pattern_is_known() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, Mask, WordDictionary, place_of
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, place_of
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
 from rocketdiff.oracle.producer.states.stationary import Stationary
@@ -86,7 +86,7 @@ class _Walk:
 
     def _expected(self, code: Ints, ticks: Ints) -> Ints:
         """The place of each view; MISSING where every broker is avoided and the rules may do more than take a queue."""
-        expected = np.full(code.size, -2, dtype=np.int64)
+        expected = np.full(code.size, MISSING, dtype=np.int64)
         for word in np.unique(code).tolist():
             here = code == word
             usable = (word >> self.own) & 1 == 0
@@ -100,7 +100,6 @@ class _Walk:
 
 def _next_usable(usable: Mask) -> Ints:
     """Return, for each position of a list, the next one after it that is usable; some one is."""
-    size = usable.size
     found = np.flatnonzero(usable)
-    after = np.searchsorted(found, np.arange(1, size + 1))
+    after = np.searchsorted(found, np.arange(usable.size), side="right")
     return np.asarray(found[after % found.size], dtype=np.int64)

@@ -52,7 +52,6 @@ class JudgedChoices(JudgedViews):
         return int(choices.at_ns[place]), int(self._columns.sends[choices.views[place]]), place
 
     def _judge(self, choices: Choices, place: int, send: SendView) -> None:
-        self.replayed += 1
         assert send.row is not None, "every send has an end"
         choice = Choice(int(choices.at_ns[place]), int(choices.threads[place]), send.row, bool(choices.is_retry[place]))
         judgement = judge_choice(self._replay, choice, self._troubled)

@@ -51,7 +51,6 @@ class JudgedViews:
         *,
         rotates: bool,
     ) -> None:
-        self.replayed = 0
         self._trace = trace
         self._rules = rules
         self._columns = columns
@@ -118,7 +117,6 @@ class JudgedViews:
         return self._ahead[view]
 
     def _replayed(self, view: int, send: SendView) -> SendView:
-        self.replayed += 1
         if send.thread != self._thread:
             self._thread, self._replay, self._at = send.thread, self._rules.fresh(), view - 1
         if self._rotates:

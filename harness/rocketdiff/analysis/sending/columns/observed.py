@@ -162,7 +162,7 @@ class _CalmBefore:
     def last_attempts(self, arm: Arm) -> Iterable[tuple[int, int]]:
         columns = self._case.arms[arm].columns
         tried = np.flatnonzero(columns.attempts > 0)
-        last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
+        last = tried[np.append(np.diff(columns.threads[tried]) > 0, True)[: tried.size]]
         rows = columns.first_attempt[last] + columns.attempts[last] - 1
         table = self._context.trace.tables[TableName.ATTEMPTS, arm]
         starts_ns = integers(table.column("start_ns"))[rows]

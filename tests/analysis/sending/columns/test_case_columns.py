@@ -1,0 +1,177 @@
+"""Which cases are judged in columns, and which of their sends bound what checks may show, on literal rows."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_columns
+from rocketdiff.analysis.sending.columns.case_columns import (
+    _are_times_exact,
+    _earliest_stored,
+    _kind,
+    _longest_call,
+    _mode,
+    _stored_in_time,
+    at,
+    case_columns,
+)
+from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
+from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
+from rocketdiff.core.arm import Arm
+from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.traces.schema import TableName
+from tests.analysis.builders import MS, S
+from tests.analysis.trace_builders import SMALL, trace, whole_trace
+
+Row = dict[str, Any]
+
+
+def rows(count: int = 3, *, baseline: Row | None = None, candidate: Row | None = None) -> dict[str, Any]:
+    """Sends of both arms, with changes of each arm's last one."""
+    found: dict[str, Any] = {"attempts": [{"send": number} for number in range(count)], "stored": []}
+    for arm, last in ((Arm.BASELINE, baseline), (Arm.CANDIDATE, candidate)):
+        sends: list[Row] = [{"send": number} for number in range(count)]
+        sends[-1] |= last or {}
+        found[f"sends_{arm}"] = sends
+    return found
+
+
+def rulebook(*, arms: Any = Arm, shared: bool = False, leaves_open: Any = None, **rules: Any) -> Any:
+    each = SimpleNamespace(shared=False, choosers_reported=True)
+    last = SimpleNamespace(shared=shared, choosers_reported=rules.get("choosers", True))
+    both = dict(zip(arms, (each, last), strict=False))
+    habits = SimpleNamespace(confuses_answers=rules.get("confuses", False))
+    return SimpleNamespace(rules=both, may_leave_open=leaves_open, habits=habits)
+
+
+PLAIN_QUEUES: Row = {"kind": "queue"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "rules", "kind"),
+    [
+        (rows(), {}, SendKind.PLAIN),
+        (rows(1, baseline=PLAIN_QUEUES, candidate=PLAIN_QUEUES), {}, SendKind.QUEUE),
+        (rows(1, baseline={"kind": "batch"}, candidate={"kind": "batch"}), {}, SendKind.BATCH),
+        (rows(candidate=PLAIN_QUEUES), {}, None),
+        (rows(1, baseline=PLAIN_QUEUES), {}, None),
+        (rows(candidate={"delay_level": 3}), {}, None),
+        (rows(baseline={"delay_level": 0}), {}, SendKind.PLAIN),
+        (rows() | {"sends_candidate": []}, {}, None),
+        (rows() | {"attempts_baseline": []}, {}, None),
+        (rows() | {"scheduled_candidate": []}, {}, None),
+        (rows(), {"arms": [Arm.BASELINE]}, None),
+        (rows(), {"shared": True}, None),
+        (rows(), {"leaves_open": lambda error: error is None}, None),
+        (rows(), {"leaves_open": lambda error: error is not None}, SendKind.PLAIN),
+    ],
+)
+def test_the_only_kind_of_call_of_a_case(tables: dict[str, Any], rules: dict[str, Any], kind: SendKind | None) -> None:
+    """None for several, delays, an arm without rows, rules of one arm or of shared counters, and connections that stay open."""
+    assert _kind(trace(SMALL, **tables), rulebook(**rules)) is kind
+
+
+def test_no_kind_behind_a_proxy_or_without_what_was_stored() -> None:
+    """A proxy chooses queues itself; messages that nobody read back are not at home."""
+    behind = replace(SMALL, topology="two-masters-proxy")
+    assert _kind(trace(behind, **rows()), rulebook()) is None
+    unread = {name: one for name, one in rows().items() if name != "stored"}
+    assert _kind(trace(SMALL, **unread, stored_baseline=[]), rulebook()) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "slow"),
+    [
+        ({}, [True, False, False, False]),
+        ({"entry": replace(SMALL, clock=None)}, [True, False, False, False]),
+    ],
+)
+def test_sends_of_a_small_case(changes: dict[str, Any], slow: list[bool] | None) -> None:
+    """The first follows none."""
+    case = whole_trace(**changes)
+    found = case_columns(case, rulebook_for(case))
+    assert (None if found is None else found.slow.tolist()) == slow
+
+
+@pytest.mark.parametrize(
+    ("views", "expected"), [([0, 1, 2], [7, 8, 9]), ([0, 1], [7, 8]), ([2, 1, 0], [9, 8, 7]), ([1, 2], [8, 9])]
+)
+def test_values_of_views(views: list[int], expected: list[int]) -> None:
+    """In the order of the views, which may be some of them."""
+    assert at(np.array([7, 8, 9]), np.array(views)).tolist() == expected
+
+
+ASYNC: Row = {"mode": "async"}
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "rules", "on", "mode"),
+    [
+        ({}, {}, {}, False, SendMode.SYNC),
+        ({"mode": "sync"}, {}, {}, True, SendMode.SYNC),
+        (ASYNC, ASYNC, {}, False, SendMode.ASYNC),
+        (ASYNC, {}, {}, False, None),
+        (ASYNC, {"mode": "sync"}, {}, False, None),
+        (ASYNC, ASYNC, {}, True, None),
+        (ASYNC, ASYNC, {"choosers": False}, False, None),
+        (ASYNC, ASYNC, {"confuses": True}, False, None),
+    ],
+)
+def test_the_only_mode_of_a_case(baseline: Row, candidate: Row, rules: Any, on: bool, mode: SendMode | None) -> None:
+    """Asynchronous sends need known choosers, answers that are not confused, and no fault table."""
+    entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=on))
+    case = trace(entry, **rows(1, baseline=baseline, candidate=candidate))
+    assert _mode(case, rulebook(**rules)) is mode
+
+
+@pytest.mark.parametrize(
+    ("monotonic_ns", "exact"),
+    [(0, True), (2**53 - 1, True), (2**53, False), (MS - 2**53 + 1, True), (MS - 2**53, False)],
+)
+def test_times_that_a_floating_point_number_shows_exactly(monotonic_ns: int, exact: bool) -> None:
+    """Calls from 0 to 1 ms, less than 2⁵³ ns away from the anchor."""
+    entry = replace(SMALL, clock=ClockAnchor(monotonic_ns, 0))
+    assert _are_times_exact(trace(entry, **rows())) is exact
+    assert _are_times_exact(trace(replace(SMALL, clock=None), **rows()))
+
+
+@pytest.mark.parametrize(
+    ("returned", "place"), [((True, True, True), [1]), ((True, False, True), [2]), ((False, False, False), [])]
+)
+def test_the_candidate_s_longest_call(returned: tuple[bool, ...], place: list[int]) -> None:
+    """Calls of 1, 9 and 5 ns in the order of their planned sends."""
+    columns = SimpleNamespace(start_ns=np.array([100, 50, 10]), returned_ns=np.array([105, 59, 11]))
+    arms: Any = {Arm.CANDIDATE: SimpleNamespace(columns=columns)}
+    views = {Arm.CANDIDATE: np.array([2, 1, 0])}
+    assert _longest_call(arms, views, np.array(returned)).tolist() == place
+
+
+@pytest.mark.parametrize(
+    ("second_ms", "third_ms", "earliest_ms", "in_time"),
+    [(1_000, 2_000, 0.0, [True, True, True]), (1_109, 2_000, 0.0, [True] * 3), (1_110, 2_000, 0.0, [True, False, True]),
+     (1_109, 1_999, -1.0, [True, False, True])],
+)  # fmt: skip
+def test_messages_stored_before_their_answers(
+    second_ms: int, third_ms: int, earliest_ms: float, in_time: list[bool]
+) -> None:
+    """Answered after 10 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message shows."""
+    table: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
+    for number, at_ms in enumerate((0, second_ms, third_ms)):
+        times = {"send": number, "start_ns": number * S, "end_ns": number * S + 10 * MS}
+        table["sends"].append(times | {"queue_offset": number})
+        table["attempts"].append(times)
+        table["stored"].append({"send": number, "queue_offset": number, "store_timestamp_ms": at_ms})
+    case, brokers, clock = trace(SMALL, **table), WordDictionary(), ClockAnchor(0, 0)
+    columns = arm_columns(case, Arm.CANDIDATE, brokers)
+    assert columns is not None
+    stored = stored_columns(case.tables[TableName.STORED, Arm.CANDIDATE], columns, brokers, 3)
+    assert stored is not None
+    found = _earliest_stored(columns, stored, 1, clock)
+    assert found.tolist() == [earliest_ms, np.inf]
+    assert _stored_in_time(columns, stored, found, clock).tolist() == in_time
+    assert _earliest_stored(columns, stored, 1, None).tolist() == [np.inf, np.inf]
