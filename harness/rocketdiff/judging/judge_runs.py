@@ -29,6 +29,7 @@ from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.judging.examples import contexts_of
 from rocketdiff.judging.gate_rates import shipped, shipped_defects
+from rocketdiff.judging.judging_code import judging_digest
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jdk import find_java
@@ -87,6 +88,7 @@ class JudgingAhead:
     def _load(self) -> None:
         try:
             load_libraries()
+            judging_digest()
         finally:
             self._loaded.set()
 
