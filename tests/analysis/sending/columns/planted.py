@@ -106,6 +106,12 @@ STORIES: dict[str, Story] = {
     ),
     "asynchronous, a pause with 4.7.1": replace(ROTATING, mode=SendMode.ASYNC, pauses=(Pause("broker-b", 1_200, 600),)),
     "asynchronous beside the clock": replace(ROTATING, mode=SendMode.ASYNC),
+    "one-way, calm": replace(ROTATING, mode=SendMode.ONEWAY),
+    "one-way, a pause": replace(ROTATING, mode=SendMode.ONEWAY, pauses=(Pause("broker-b", 1_200, 900),)),
+    "one-way, a kill": replace(
+        ROTATING, mode=SendMode.ONEWAY, pauses=(Pause("broker-b", 1_700, 250, FaultKind.KILL, refuses=True),)
+    ),
+    "one-way beside the clock": replace(ROTATING, mode=SendMode.ONEWAY),
     "to named queues": replace(ROTATING, kind=SendKind.QUEUE),
     "to named queues beside the clock": replace(ROTATING, kind=SendKind.QUEUE),
     "to named queues, three threads and a pause": replace(

@@ -77,6 +77,9 @@ OBJECTS: Mapping[str, int] = {
     "asynchronous, made again": 46,
     "asynchronous, a pause with 4.7.1": 15,
     "asynchronous beside the clock": 4,
+    "one-way, a pause": 21,
+    "one-way, a kill": 6,
+    "one-way beside the clock": 4,
     "to named queues beside the clock": 5,
 }
 """Sends that are not calm: of the other cases the first of each thread alone."""
@@ -86,6 +89,7 @@ REPLAYED: Mapping[str, int] = {
     "fault latency and the clock": 63,
     "calm but for the clock": 1,
     "asynchronous beside the clock": 1,
+    "one-way beside the clock": 1,
 }
 """Further ones of the replay. Two states are left of a rewritten list, and the counter is unknown after the step."""
 

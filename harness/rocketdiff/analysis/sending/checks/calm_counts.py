@@ -1,10 +1,10 @@
 """
-What a check counts of calm sends: those that succeeded at once in both arms, far from any fault, and exist in columns only.
+What a check counts of calm sends: those that were stored at once in both arms, far from any fault, and exist in columns only.
 
 Each observer counts the same of such a send if it sees it as an object; ``columns.calm_sends`` counts them from the columns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rocketdiff.analysis.sending.send_view import PHASES
+from rocketdiff.core.tables.fault import FaultRecord
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -44,6 +45,21 @@ class CalmSends(Protocol):
     @property
     def called_back(self) -> Mask:
         """The send is asynchronous, and its callback was called once."""
+
+    @property
+    def is_one_way(self) -> bool:
+        """The sends are one-way."""
+
+    @property
+    def faults(self) -> Sequence[FaultRecord]:
+        """All faults of the case."""
+
+    @property
+    def ended_ns(self) -> Ints:
+        """When the call ended, on the monotonic clock."""
+
+    def tried_at(self, nodes: Collection[str]) -> Mask:
+        """The attempt went to one of these brokers."""
 
     @property
     def stored_ms(self) -> Ints:

@@ -2,12 +2,12 @@
 One arm's sends and attempts as arrays, and which of them are simple.
 
 A *view* is a send that the arm began, as in ``SendView``: rows of ``sends`` and ``attempts`` joined by (thread, send), in order.
-A view is *simple* if its call returned SEND_OK from its only attempt, which went to the queue that the result names.
-Every other view becomes an object.
+A view is *simple* if its call returned SEND_OK from its only attempt, which went to the queue that the result names, or if it is
+one-way and its only attempt was written. Every other view becomes an object.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.oracle.interval import PHASE_MS
-from rocketdiff.oracle.producer.durations import BUSY_LEAST_MS
+from rocketdiff.oracle.producer.durations import BUSY_LEAST_MS, WAITED_MS
 from rocketdiff.traces.schema import TableName
 
 Ints = npt.NDArray[np.int64]
@@ -89,7 +89,8 @@ class ArmColumns:
     The views of one arm. Arrays have one element per view, valid only for simple views.
 
     send_row, first_attempt, attempts: its rows, and its number of attempts. place: broker and queue in one number, the same in
-    both arms. Valid for every view: last_place, of its last attempt; ended_well, its call returned without an error. failed:
+    both arms. queue_offset: MISSING if the call is one-way. returned_ns: when a call that waits for no answer gave its thread
+    back, else MISSING. Valid for every view: last_place, of its last attempt; ended_well, its call returned without an error. failed:
     views of all failed attempts, with their brokers.
     """
 
@@ -163,46 +164,57 @@ def _joined(
     attempt_keys: Ints,
     mode: SendMode,
 ) -> ArmColumns:
-    def of_send(values: Ints) -> Ints:
-        return _taken(values, send_row, MISSING)
+    def of_send(values: Ints | Mask) -> Ints:
+        return _taken(values.astype(np.int64, copy=False), send_row, MISSING)
 
-    def of_attempt(values: Ints) -> Ints:
-        return _taken(values, first_attempt, MISSING)
+    def of_attempt(values: Ints | Mask) -> Ints:
+        return _taken(values.astype(np.int64, copy=False), first_attempt, MISSING)
 
     tried_ns, answered_ns = (of_attempt(integers(attempts.column(name))) for name in ("start_ns", "end_ns"))
     tried_at = brokers.codes_of(attempts.column("broker"))
     places = place_of(tried_at, integers(attempts.column("queue_id")))
-    broker, place = of_attempt(tried_at), of_attempt(places)
     named = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
-    offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = WordDictionary()
-    well = (counts == 1) & (place >= 0) & (named == place) & (offset >= 0) & (answered_ns >= tried_ns)
-    well &= of_send(_went_well(sends, mode).astype(np.int64)) + of_attempt(_was_stored(attempts).astype(np.int64)) == 2
-    # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
-    well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_LEAST_MS
-    return ArmColumns(
+    end_ns = of_send(integers(sends.column("end_ns")))
+    ended_well = of_send(_ended_well(sends)) == 1
+    returned_ns = of_send(integers_or(sends.column("returned_ns"), MISSING))
+    if mode is SendMode.ONEWAY:
+        returned_ns = np.where(ended_well, end_ns, MISSING)
+    joined = ArmColumns(
         keys=keys,
         send_row=send_row,
         first_attempt=first_attempt,
         attempts=counts,
-        simple=well,
+        simple=(of_send(_went_well(sends, mode)) == 1) & (of_attempt(_was_sent(attempts, mode)) == 1),
         start_ns=of_send(integers(sends.column("start_ns"))),
-        end_ns=of_send(integers(sends.column("end_ns"))),
-        returned_ns=of_send(integers_or(sends.column("returned_ns"), MISSING)),
+        end_ns=end_ns,
+        returned_ns=returned_ns,
         tried_ns=tried_ns,
         answered_ns=answered_ns,
-        broker=broker,
-        place=place,
-        queue_offset=offset,
+        broker=of_attempt(tried_at),
+        place=of_attempt(places),
+        queue_offset=of_send(integers_or(sends.column("queue_offset"), MISSING)),
         route=of_send(integers(sends.column("route"))),
         argument=of_send(integers(sends.column("argument"))),
         body_bytes=of_send(integers(sends.column("body_bytes"))),
         properties=of_send(texts.codes_of(sends.column("properties"))),
         planned_properties=(*texts.words, None),
         last_place=_taken(places, np.where(counts, first_attempt + counts - 1, MISSING), MISSING),
-        ended_well=of_send(_ended_well(sends).astype(np.int64)) == 1,
+        ended_well=ended_well,
         failed=_failed(attempts, tried_at, keys, attempt_keys),
     )
+    return replace(joined, simple=joined.simple & _took_one_attempt(joined, named, mode))
+
+
+def _took_one_attempt(joined: ArmColumns, named: Ints, mode: SendMode) -> Mask:
+    """True for views with one attempt, as long as any may take, at the queue that the result names, if it names one."""
+    once = (joined.attempts == 1) & (joined.place >= 0) & (joined.answered_ns >= joined.tried_ns)
+    if mode is SendMode.ONEWAY:
+        once &= (joined.end_ns - joined.tried_ns) // NS_PER_MS <= WAITED_MS
+    else:
+        once &= (named == joined.place) & (joined.queue_offset >= 0)
+    # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
+    return np.asarray(once & ((joined.answered_ns - joined.tried_ns) // NS_PER_MS <= BUSY_LEAST_MS))
 
 
 def longest_wait_ms(columns: ArmColumns) -> Ints:
@@ -221,23 +233,33 @@ def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -
 
 
 def _went_well(sends: pa.Table, mode: SendMode) -> Mask:
-    well = is_word(sends.column("status"), _OK) & (
-        integers(sends.column("route")) == integers(sends.column("route_after"))
-    )
+    well = _ended_as_expected(sends, mode) & (integers(sends.column("route")) == integers(sends.column("route_after")))
     for name in ("error", "cause", "code"):
         well &= is_null(sends.column(name))
+    if mode is SendMode.ONEWAY:
+        for name in ("broker", "queue_id", "queue_offset"):
+            well &= is_null(sends.column(name))
     if mode is SendMode.ASYNC:
         return np.asarray(well & (integers_or(sends.column("callbacks"), MISSING) == 1))
     return np.asarray(well & is_null(sends.column("callbacks")))
 
 
-def _was_stored(attempts: pa.Table) -> Mask:
-    """True for a first attempt that was answered SEND_OK."""
-    stored = is_word(attempts.column("status"), _OK) & is_word(attempts.column("outcome"), Outcome.OK)
+def _was_sent(attempts: pa.Table, mode: SendMode) -> Mask:
+    """True for a first attempt that was answered SEND_OK, or written if it is one-way."""
+    sent = _ended_as_expected(attempts, mode)
+    if mode is not SendMode.ONEWAY:
+        sent &= is_word(attempts.column("outcome"), Outcome.OK)
     for name in ("error", "code"):
-        stored &= is_null(attempts.column(name))
+        sent &= is_null(attempts.column(name))
     is_first = integers(attempts.column("attempt")) == 0
-    return np.asarray(stored & is_first)
+    return np.asarray(sent & is_first)
+
+
+def _ended_as_expected(rows: pa.Table, mode: SendMode) -> Mask:
+    """True for calls, or attempts, that ended in SEND_OK, or without knowing if they are one-way."""
+    if mode is SendMode.ONEWAY:
+        return np.asarray(is_null(rows.column("status")) & is_word(rows.column("outcome"), Outcome.UNKNOWN))
+    return is_word(rows.column("status"), _OK)
 
 
 def _keys(table: pa.Table) -> Ints | None:

@@ -1,6 +1,6 @@
 """Counts the tallies of calm sends from the columns, as the observers would count them: what each check declares, and pictures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -15,11 +15,13 @@ from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, a
 from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at
 from rocketdiff.analysis.sending.columns.fault_columns import phase_codes
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
-from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, BUCKET_RATIO, STORED, bucket_of
+from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, BUCKET_RATIO, OTHER, STORED, bucket_of
 from rocketdiff.analysis.sending.send_view import PHASES
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.outcome import Outcome
+from rocketdiff.core.sends.plan import SendMode
+from rocketdiff.core.tables.fault import FaultRecord
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class CalmColumns:
 
     arm: Arm
     part: ArmPart
+    mode: SendMode
+    brokers: list[str]
+    faults: tuple[FaultRecord, ...]
     clock: ClockAnchor | None
     at: Ints
     views: Ints
@@ -50,6 +55,18 @@ class CalmColumns:
     @property
     def called_back(self) -> Mask:
         return np.full(self.views.size, self.part.turns.choices is not None)
+
+    @property
+    def is_one_way(self) -> bool:
+        return self.mode is SendMode.ONEWAY
+
+    @property
+    def ended_ns(self) -> Ints:
+        return self.part.columns.end_ns[self.views]
+
+    def tried_at(self, nodes: Collection[str]) -> Mask:
+        codes = [code for code, broker in enumerate(self.brokers) if broker in nodes]
+        return np.isin(self.part.columns.broker[self.views], codes)
 
     @property
     def stored_ms(self) -> Ints:
@@ -85,7 +102,7 @@ def add_calm_sends(
         for count in counts:
             _add(count, sends, collector)
         if with_pictures:
-            _count_pictures(sends, case.brokers.words, collector)
+            _count_pictures(sends, collector)
 
 
 def _calm_sends(case: CaseColumns, context: CaseContext) -> Iterator[CalmColumns]:
@@ -99,7 +116,19 @@ def _calm_sends(case: CaseColumns, context: CaseContext) -> Iterator[CalmColumns
     either = np.logical_or.reduce(list(own.values()))
     for arm, part in case.arms.items():
         phases = phase_codes(context.times.faults, part.columns.tried_ns[views[arm]])
-        yield CalmColumns(arm, part, context.entry.clock, calm, views[arm], phases, own[arm], either)
+        yield CalmColumns(
+            arm,
+            part,
+            case.mode,
+            case.brokers.words,
+            tuple(context.times.faults),
+            context.entry.clock,
+            calm,
+            views[arm],
+            phases,
+            own[arm],
+            either,
+        )
 
 
 def _add(count: CalmCount, sends: CalmColumns, collector: OrderedCollector) -> None:
@@ -119,15 +148,17 @@ def _add(count: CalmCount, sends: CalmColumns, collector: OrderedCollector) -> N
         collector.add(tally, n if times is None else int(times[chosen].sum()), total)
 
 
-def _count_pictures(sends: CalmColumns, brokers: list[str], collector: OrderedCollector) -> None:
+def _count_pictures(sends: CalmColumns, collector: OrderedCollector) -> None:
     """Add what ``Pictures`` would count; each decision had one legal queue."""
+    brokers = sends.brokers
     columns, arm, width, n_sends = sends.part.columns, str(sends.arm), len(brokers), int(sends.at.size)
+    outcome, ended = (Outcome.UNKNOWN, OTHER) if sends.is_one_way else (Outcome.OK, STORED)
     if n_sends:
         collector.add((RULES, arm, "", JUDGED), n_sends)
     broker = columns.broker[sends.views]
     buckets = buckets_of(columns.end_ns[sends.views] - columns.start_ns[sends.views])
     for phase, n in counted(sends.phases):
-        collector.add(("sends", arm, str(PHASES[phase]), str(Outcome.OK)), n)
+        collector.add(("sends", arm, str(PHASES[phase]), str(outcome)), n)
     for code, n in counted(buckets * len(PHASES) + sends.phases):
         bucket, phase = divmod(code, len(PHASES))
         collector.add(("elapsed", arm, str(PHASES[phase]), str(bucket)), n)
@@ -137,7 +168,7 @@ def _count_pictures(sends: CalmColumns, brokers: list[str], collector: OrderedCo
     steps = _steps_of(columns.tried_ns[sends.views], collector)
     for code, n in counted(steps * width + broker):
         step, word = divmod(code, width)
-        collector.add(("over-time", arm, STORED, f"{step} {brokers[word]}"), n)
+        collector.add(("over-time", arm, ended, f"{step} {brokers[word]}"), n)
     _add_ambiguity(sends, collector)
 
 

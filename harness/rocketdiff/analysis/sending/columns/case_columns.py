@@ -60,7 +60,7 @@ class CaseColumns:
     Both arms, and their views side by side.
 
     keys: of every planned send that an arm began, sorted. views: by arm, the view of each send, MISSING if that arm never
-    began it. returned: both calls returned, if they are asynchronous. slow: the send must become an object; the replay may add further ones.
+    began it. returned: both calls returned, if they wait for no answer. slow: the send must become an object; the replay may add further ones.
     """
 
     kind: SendKind
@@ -100,7 +100,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     returned = np.logical_and.reduce(
         [(views[arm] >= 0) & (at(arms[arm].columns.returned_ns, views[arm]) != MISSING) for arm in Arm]
     )
-    if mode is SendMode.ASYNC:
+    if mode is not SendMode.SYNC:
         slow[_longest_call(arms, views, returned)] = True
     if not keys.size or slow.mean() > MOST_SLOW:
         return None
@@ -136,10 +136,12 @@ def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
 def _mode(trace: CaseTrace, rulebook: Rulebook) -> SendMode | None:
     """Return the only mode of a case; None if there are several, or of one that columns cannot judge."""
     modes = {word for arm in Arm for word in trace.table(TableName.SENDS, arm).column("mode").unique().to_pylist()}
+    has_table = trace.entry.settings.send_latency_fault_enable
     if not modes - {None, SendMode.SYNC}:
         return SendMode.SYNC
+    if modes == {SendMode.ONEWAY}:
+        return None if has_table else SendMode.ONEWAY
     knows_choosers = all(rules.choosers_reported for rules in rulebook.rules.values())
-    has_table = trace.entry.settings.send_latency_fault_enable
     is_known = modes == {SendMode.ASYNC} and knows_choosers and not has_table and not rulebook.habits.confuses_answers
     return SendMode.ASYNC if is_known else None
 
@@ -190,7 +192,7 @@ def _parts(
         own = turns.keeps & stored[arm].at_home & contents.sound
         own &= ~near_faults(trace.faults, brokers, each.broker, each.tried_ns, each.answered_ns)
         own &= ~_after_trouble(each, len(brokers.words))
-        if trace.entry.clock is not None:
+        if trace.entry.clock is not None and mode is not SendMode.ONEWAY:
             own &= _stored_in_time(each, stored[arm], earliest_ms, trace.entry.clock)
         lanes = None
         if kind in GIVEN:

@@ -152,7 +152,7 @@ class _CalmBefore:
 
     def calls_ms(self) -> tuple[Iterable[float], Iterable[float]]:
         case = self._case
-        if case.mode is not SendMode.ASYNC:
+        if case.mode is SendMode.SYNC:
             return (), ()
         calm = np.flatnonzero(~case.slow & case.returned)
         arms = [(case.arms[arm].columns, case.views[arm][calm]) for arm in Arm]
@@ -191,7 +191,7 @@ class _RunningBound:
 def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_RunningBound]:
     """Yield what ``Acknowledged`` would learn from simple sends; it observes the others itself."""
     part, clock = case.arms[Arm.BASELINE], context.entry.clock
-    if clock is None:
+    if clock is None or case.mode is SendMode.ONEWAY:
         return
     columns = part.columns
     telling = np.flatnonzero(columns.simple & part.stored.at_home)

@@ -29,7 +29,7 @@ class StoredColumns:
 
     numbers, views, broker: by message, its send number, its view and its broker, or MISSING. rows: number of messages; foreign:
     number of messages without a planned send. row: by view, the row of its only copy, MISSING if it has none or several.
-    at_home: that copy is undamaged and at the queue and offset of the call's result.
+    at_home: that copy is undamaged and in the queue of the attempt, at the offset of the call's result if it has one.
     """
 
     table: pa.Table
@@ -78,8 +78,8 @@ def stored_columns(
     place = place_of(broker, integers(stored.column("queue_id")))
     offset = integers(stored.column("queue_offset"))
     is_whole = np.asarray(stored.column("body_ok").to_numpy(), dtype=np.bool_)
-    at_home = (row >= 0) & (of_copy(place) == columns.place) & (of_copy(offset) == columns.queue_offset)
-    at_home &= of_copy(is_whole) == 1
+    is_there = (columns.queue_offset == MISSING) | (of_copy(offset) == columns.queue_offset)
+    at_home = (row >= 0) & (of_copy(place) == columns.place) & is_there & (of_copy(is_whole) == 1)
     return StoredColumns(
         table=stored,
         numbers=numbers,

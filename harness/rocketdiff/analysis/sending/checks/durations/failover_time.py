@@ -35,7 +35,7 @@ from rocketdiff.core.answers.evidence import Ending, Evidence, Margin, OutagePai
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
-from rocketdiff.core.sends.plan import SendKind
+from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.units import NS_PER_MS
 from rocketdiff.statistics.survival import restricted_mean
 
@@ -79,7 +79,7 @@ class _Ended:
 
 
 class FailoverTime(CaseObserver):
-    """Follows every thread of both arms from its first blocked attempt to its next success."""
+    """Follows every thread of both arms from its first blocked attempt to its next success. One-way sends wait for none."""
 
     def __init__(self, context: CaseContext) -> None:
         super().__init__(context)
@@ -89,7 +89,8 @@ class FailoverTime(CaseObserver):
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
-            if side.row is not None and side.row.kind in (SendKind.PLAIN, SendKind.BATCH):
+            row = side.row
+            if row is not None and row.kind in (SendKind.PLAIN, SendKind.BATCH) and row.mode is not SendMode.ONEWAY:
                 self._follow(side)
 
     def finish(self) -> None:

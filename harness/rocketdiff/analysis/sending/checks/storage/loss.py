@@ -185,9 +185,25 @@ def _stored_late(sends: CalmSends) -> Mask:
     return np.asarray(sends.stored_ms > sends.ended_ms + STORED_LATE_MS)
 
 
+def _is_judged(sends: CalmSends) -> Mask:
+    """True for one-way sends of which ``_was_well`` is true."""
+    first_ns = first_fault_ns(sends.faults)
+    if first_ns is None or not sends.is_one_way:
+        return np.full(sends.ended_ns.size, sends.is_one_way)
+    well = sends.ended_ns < first_ns - UNDER_WAY_NS
+    if all(fault.kind is FaultKind.PAUSE for fault in sends.faults):
+        well |= ~sends.tried_at({fault.node for fault in sends.faults})
+    return np.asarray(well)
+
+
 CODE: SendCheck = CheckCode(
     NAME,
     observers=(Loss,),
     evaluate=evaluate,
-    calm=(CalmCount(NAME, str(Fate.STORED)), CalmCount(NAME, STORED_LATE, times=_stored_late)),
+    calm=(
+        CalmCount(NAME, str(Fate.STORED), lambda sends: np.full(sends.ended_ns.size, not sends.is_one_way)),
+        CalmCount(NAME, ONEWAY_STORED, lambda sends: np.full(sends.ended_ns.size, sends.is_one_way)),
+        CalmCount(NAME, ONEWAY_JUDGED, _is_judged),
+        CalmCount(NAME, STORED_LATE, times=_stored_late),
+    ),
 )
