@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.conclusions import all_evidence, case_facts
+from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.checks.results import outcomes_evaluation
-from rocketdiff.analysis.sending.checks.results.slower_sends import SlowerSends
+from rocketdiff.analysis.sending.checks.results.slower_sends import IN_A_HUNDRED, SlowerSends
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.analysis.summaries import summarise
@@ -161,6 +162,7 @@ def test_a_send_in_calm_is_held_up_by_three_times_the_others_slowest(
 
 SLAVE = pause(1.0, 2.0, kind="pause-slave", node="broker-b-slave-1")
 NAME_SERVER = {"kind": "pause-name-server", "node": "name-server-1", "episode": 2}
+UNHEALED = dict.fromkeys(("heal_ns", "healed_ns", "heal_proven_ns"))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,9 @@ NAME_SERVER = {"kind": "pause-name-server", "node": "name-server-1", "episode": 
         (300, (SLAVE,), "broker-b", set()),
         (300, (pause(1.0, 2.0), pause(1.0, 2.0, **NAME_SERVER)), "broker-a", set()),
         (300, (pause(1.0, 2.0), pause(90.0, 91.0, **NAME_SERVER)), "broker-a", {"faults"}),
+        (300, (pause(1.0, 2.0), pause(0.1, 0.2, **NAME_SERVER)), "broker-a", set()),
+        (300, (pause(1.0, 2.0), pause(1.0, 2.0, **NAME_SERVER, **UNHEALED)), "broker-a", set()),
+        (300, (pause(1.0, 2.0, kind="kill"),), "broker-a", {"faults"}),
     ],
 )
 def test_beside_a_fault_sends_to_unaffected_brokers_are_compared(
@@ -182,7 +187,58 @@ def test_beside_a_fault_sends_to_unaffected_brokers_are_compared(
     assert held_up(more_ms, *faults, broker=broker) == phases
 
 
-@pytest.mark.parametrize(("mode", "habits", "phases"), [("async", CONFUSED, set()), ("sync", CONFUSED, {"faults"})])
-def test_sends_that_may_get_anothers_answer_are_not_compared(mode: str, habits: AsyncHabits, phases: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("mode", "begin_s", "phases"), [("async", 1.0, set()), ("sync", 1.0, {"faults"}), ("async", 90.0, {"calm"})]
+)
+def test_sends_that_may_get_anothers_answer_are_not_compared(mode: str, begin_s: float, phases: set[str]) -> None:
     """Up to 4.6.1 an asynchronous send may get another message's answer beside a fault."""
-    assert held_up(300, pause(1.0, 2.0), habits=habits, mode=mode) == phases
+    assert held_up(300, pause(begin_s, begin_s + 1.0), habits=CONFUSED, mode=mode) == phases
+
+
+def calls(more_ms: Mapping[int, int], period_ms: int = 10, step: int = 1) -> dict[str, Any]:
+    """A hundred sends to broker-a of 1 ms, each begun when it is due; some take longer, by number."""
+    rows = [
+        {
+            "send": n,
+            "due_ns": n * period_ms * MS,
+            "start_ns": n * period_ms * MS,
+            "end_ns": (n * period_ms + 1 + more_ms.get(n, 0)) * MS,
+        }
+        for n in range(0, 100, step)
+    ]
+    return {"sends": rows, "attempts": [{"send": row["send"]} for row in rows]}
+
+
+HALVES = pause(0.4, 0.5), pause(0.7, 0.9, episode=2)
+BUSY = dict.fromkeys(range(50, 100), 20)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "faults", "found"),
+    [
+        (calls({}), calls({50: 300}), (pause(0.7, 0.9),), {("candidate", "faults")}),
+        (calls({50: 300}), calls({}), (pause(0.7, 0.9),), {("baseline", "faults")}),
+        (calls({75: 51}), calls({}), HALVES, {("baseline", "faults")}),
+        (calls({}), calls({75: 51}), HALVES, {("candidate", "faults")}),
+        (calls({}), calls({75: 50}), HALVES, set()),
+        (calls({}), calls({75: 251}), (pause(0.7, 0.0, **UNHEALED),), {("candidate", "faults")}),
+        (calls(BUSY), calls({20: 14} | BUSY), (pause(0.5, 0.9),), {("candidate", "calm")}),
+        (calls({}, 5), calls({20: 9}, 5, step=2), (), {("candidate", "calm")}),
+    ],
+    ids=[
+        "until-a-fault", "of-the-baseline", "shortest-spell", "second-spell", "half-of-it", "unhealed",
+        "slow-beside-a-fault", "half-of-the-sends",
+    ],
+)  # fmt: skip
+def test_who_is_held_up_when(
+    baseline: dict[str, Any], candidate: dict[str, Any], faults: tuple[dict[str, Any], ...], found: set[tuple[str, str]]
+) -> None:
+    """A send of either arm that meets a fault belongs to it; the baseline's plan and calm sends give the limits."""
+    case = trace(ENTRY, **_tables(baseline, candidate), faults=list(faults))
+    collector = SendFacts(case.run, 1, 0)
+    SlowerSends(CaseContext(case, Rulebook({}), collector)).finish()
+    tallies = [each.fact for each in collector.facts() if isinstance(each.fact, Tally)]
+    counted = {(one.check, one.arm, one.phase, one.key, one.n) for one in tallies}
+    slowest = {(IN_A_HUNDRED, str(arm), "calm", "ms", 1) for arm in SUBJECTS}
+    held = {(check, *one, "held-up", 1) for check in ("outcomes", "outcomes.more") for one in found}
+    assert counted == slowest | held

@@ -72,6 +72,7 @@ def in_both(number: int) -> bool:
 
 LONG = pause(1.0, 6.0)
 TWO = (pause(1.0, 4.0), pause(4.5, 7.5, episode=2))
+UNHEALED = pause(1.0, 6.0, heal_ns=None, healed_ns=None, heal_proven_ns=None)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +93,14 @@ TWO = (pause(1.0, 4.0), pause(4.5, 7.5, episode=2))
         (half, few, (), []),
         (half, few, (pause(1.0, 1.4),), []),
         (lambda n: n % 20 == 0 and half(n), lambda _: False, (LONG,), []),
+        (lambda _: False, lambda n: 100 <= n < 118, (LONG,), [MORE]),
+        (half, lambda _: False, (LONG,), [FEWER]),
+        (half, few, (UNHEALED,), []),
     ],
     ids=[
         "sixty-to-one", "one-to-sixty", "two-pauses", "after-ten-the-rest-elsewhere", "one-in-six", "equal",
         "a-look-just-before-the-end", "a-look-just-before-the-end-of-a-short-pause", "a-connection-closed-for-a-timeout", "the-other-queues", "pauses-of-opposite-sign", "half-as-many", "no-pause",
-        "a-pause-within-the-timeout", "few-failures",
+        "a-pause-within-the-timeout", "few-failures", "eighteen", "none", "a-pause-without-end",
     ],
 )  # fmt: skip
 def test_failures_of_the_same_pauses(
@@ -108,13 +112,18 @@ def test_failures_of_the_same_pauses(
 
 def test_the_first_send_that_failed_is_the_example() -> None:
     """With the failures of both clients, of all that were due in the pause but for its last 2.5 s."""
-    case = trace(ENTRY, sends_baseline=sends(few), sends_candidate=sends(half), faults=[LONG])
+    case = trace(
+        ENTRY,
+        sends_baseline=sends(few),
+        sends_candidate=sends(lambda n: n == 10 or (half(n) and n > 50)),
+        faults=[LONG],
+    )
     collector = SendFacts(case.run, 1, 0)
     UnequalFailures(CaseContext(case, Rulebook({}), collector)).finish()
     (one,) = collector.differences()
-    assert (one.arm, one.send, one.phase, one.at_ns) == ("candidate", 50, "paused", 1_000 * MS)
+    assert (one.arm, one.send, one.phase, one.at_ns) == ("candidate", 52, "paused", 1_040 * MS)
     assert one.expected == "about as many failures as the baseline's 1 of 125 sends that were due during long pauses"
-    assert one.observed == "63 of 125 sends that were due during long pauses (p = 2.3e-22)"
+    assert one.observed == "62 of 125 sends that were due during long pauses (p = 6.7e-22)"
 
 
 def test_one_way_calls_are_not_compared() -> None:
@@ -148,10 +157,14 @@ EIGHT = tuple(pause(0.5 + n * 0.7, 1.1 + n * 0.7, episode=n + 1) for n in range(
         (lambda n: n in (30, 60, 95, 130, 205), lambda n: n % 35 in (25, 26) and n > 25, EIGHT, []),
         (few, lambda n: 60 <= n < 90, (LONG,), []),
         (lambda _: False, at_once, (), []),
+        (lambda _: False, at_once, (UNHEALED,), []),
+        (lambda _: False, lambda n: 60 <= n < 108, (LONG,), [MORE]),
+        (lambda _: False, lambda n: 60 <= n < 107, (LONG,), []),
     ],
     ids=[
         "a-circuit-breaker", "without-the-baselines", "fails-beside-the-broker", "eight-pauses", "equal", "both-at-once",
-        "the-luck-of-a-thread", "eleven-against-five", "thirty-are-luck", "no-pause",
+        "the-luck-of-a-thread", "eleven-against-five", "thirty-are-luck", "no-pause", "a-pause-without-end",
+        "four-times-twelve", "one-less",
     ],
 )  # fmt: skip
 def test_failures_of_calls_that_wait(
@@ -159,6 +172,14 @@ def test_failures_of_calls_that_wait(
 ) -> None:
     """Only failures beyond the timeouts that fit in the pauses are a difference, whichever client has them."""
     assert found(baseline, candidate, *pauses, mode="sync") == signatures
+
+
+@pytest.mark.parametrize(("cap_ms", "signatures"), [(-1, [MORE]), (0, [MORE]), (1, []), (100, []), (9_000, [MORE])])
+def test_a_cap_of_requests_makes_more_timeouts_fit_in(cap_ms: int, signatures: list[str]) -> None:
+    """Of 100 ms, fifty fit in a pause of 5 s; a cap above the timeout, or none, changes nothing."""
+    settings = replace(ENTRY.settings, send_msg_max_timeout_per_request_ms=cap_ms)
+    arms = sends(lambda _: False, mode="sync"), sends(at_once, mode="sync")
+    assert found_in(*arms, LONG, entry=replace(ENTRY, settings=settings)) == signatures
 
 
 def test_callbacks_that_never_come_are_no_failures() -> None:
@@ -200,6 +221,8 @@ def test_unequal_failures_end_the_run(mode: str, usual: Fails, defect: Fails, si
         ([(0, 0)], [(100, 17)], False),
         ([(100, 0), (100, 3)], [(100, 60), (100, 3)], True),
         ([(100, 0), (100, 3)], [(100, 60), (100, 2)], False),
+        ([(1_000, 50)], [(1_000, 200)], True),
+        ([(1_000, 100)], [(1_000, 300)], False),  # only three times as many
     ],
 )
 def test_chance_of_a_case(baseline: list[tuple[int, int]], candidate: list[tuple[int, int]], is_unequal: bool) -> None:
