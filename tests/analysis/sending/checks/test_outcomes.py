@@ -99,6 +99,7 @@ def copies(number: int) -> list[Copy]:
         ([tried(0, MS, SLOW), tried(MS, 2 * MS, attempt=1)], {}, ["failed-at-first"]),
         ([tried(0, MS, SLOW), tried(MS, 2 * MS, SLOW, attempt=1)], {"copies": copies(2)}, ["failed", "stored-twice"]),
         ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {"error": "MQClientException"}, ["failed"]),
+        ([], {"error": "RuntimeException"}, []),  # compared as a refusal
     ],
 )
 def test_ends_of_a_send_are_counted(attempts: list[Attempt], row: dict[str, Any], what: list[str]) -> None:
@@ -129,12 +130,13 @@ def test_in_a_spell_the_whole_spell_is_compared() -> None:
         slow(3, 101 * S, BASELINE),
         slow(4, 201 * S),
         slow(5, 201 * S, BASELINE),
+        slow(6, 301 * S),
     ]
-    found = facts_of_outcomes(*sends, faults=[PAUSE, AGAIN, third])
+    found = facts_of_outcomes(*sends, faults=[PAUSE, AGAIN, third, fault(300 * S, 302 * S, episode=4)])
     more = {arm: found.n("outcomes.more", "failed", arm=arm, phase="faults") for arm in Arm}
-    assert more == {BASELINE: 1, CANDIDATE: 1}
+    assert more == {BASELINE: 1, CANDIDATE: 2}
     assert found.n("outcomes.more", phase="calm") == 0
-    assert found.n("outcomes", "sends", phase="faults") == 12
+    assert found.n("outcomes", "sends", phase="faults") == 14
 
 
 def test_the_spell_of_either_arm_is_the_spell_of_both() -> None:
@@ -174,6 +176,7 @@ MET = "failed/after-a-failed-attempt/pause"
             {"reserved/while-a-broker-waits/kill-slave": (1, 0)},
         ),
         ([tried(11 * S, 11 * S + MS, LOST)], [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)], {}, None),
+        ([tried(11 * S, 11 * S + MS)], [replace(fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT), proven_ns=None)], {}, {}),
     ],
 )
 def test_situations_and_how_they_ended(
@@ -236,11 +239,13 @@ def test_a_stopped_broker_acknowledges_nothing(start_ns: int, end_ns: int, found
     [
         (fault(10 * S, None, FaultKind.KILL), tried(90 * S, 91 * S), {}, STOPPED),
         (fault(10 * S, None, FaultKind.KILL), tried(90 * S, 91 * S), {"copies": copies(1)}, []),
+        (fault(10 * S, None, FaultKind.KILL), tried(90 * S, 91 * S), {"copies": None}, STOPPED),
         (fault(10 * S, None), tried(90 * S, 91 * S), {"copies": copies(1)}, STOPPED),
         (replace(PAUSE, proven_ns=None), tried(11 * S, 11 * S + MS), {}, []),
         (fault(10 * S, 12 * S, node="broker-a"), tried(11 * S, 11 * S + MS), {}, []),
         (fault(10 * S, 12 * S, FaultKind.WIRE_SWALLOW), tried(11 * S, 11 * S + MS), {}, []),
         (PAUSE, tried(11 * S, 11 * S + MS, SLOW), {}, []),
+        (PAUSE, tried(11 * S, 11 * S + MS, SLOW, status="SEND_OK"), {}, []),
         (PAUSE, tried(11 * S, 11 * S + MS, status=None), {}, []),
         (PAUSE, tried(11 * S, 11 * S + MS), {"mode": SendMode.ONEWAY}, []),
         (PAUSE, tried(11 * S, 11 * S + MS), {"mode": SendMode.ASYNC}, STOPPED),
@@ -259,8 +264,8 @@ def test_every_attempt_is_examined_and_a_send_reported_once() -> None:
     """All attempts are examined; a send is noted once, here for the second of three."""
     attempts = [
         tried(11 * S, 11 * S + MS, broker="broker-a"),
-        tried(11 * S + MS, 11 * S + 2 * MS, attempt=1),
-        tried(11 * S + 2 * MS, 11 * S + 203 * MS, attempt=2),
+        tried(11 * S + MS, 11 * S + 3 * MS - 1, attempt=1),
+        tried(11 * S + 3 * MS, 11 * S + 203 * MS, attempt=2),
     ]
     found = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[PAUSE])
     ((one,),) = found.divergences.values()
@@ -280,6 +285,9 @@ def test_a_confused_answer_may_be_anothers(habits: AsyncHabits, found: list[str]
     slave = fault(10 * S, 12 * S, FaultKind.PAUSE_SLAVE, "broker-b-slave-1")
     ours = facts_of_outcomes(send, faults=[slave], entry=SYNC, habits=habits)
     assert signatures(ours) == [one.replace("by-a-stopped-broker", "without-its-slave") for one in found]
+    refused = made(CANDIDATE, 0, tried(11 * S, 11 * S + MS, REFUSED, code=17, broker="broker-a"), mode=SendMode.ASYNC)
+    failed = signatures(facts_of_outcomes(pair(None, refused), faults=[PAUSE], habits=habits))
+    assert failed == ([f"outcomes.failed-without-cause/{REFUSED}/code=17 1"] if found else [])
 
 
 WITHOUT_SLAVE = ["outcomes.acknowledged-without-its-slave 1"]
@@ -297,18 +305,19 @@ WITHOUT_SLAVE = ["outcomes.acknowledged-without-its-slave 1"]
         (tried(10 * S, 12 * S, broker="broker-a"), "master-with-slave-sync", []),
         (tried(10 * S, 12 * S, status="FLUSH_SLAVE_TIMEOUT"), "master-with-slave-sync", []),
         (tried(10 * S, 12 * S, LOST), "master-with-slave-sync", None),
+        (tried(10 * S, 12 * S, LOST, status="SEND_OK"), "master-with-slave-sync", None),
     ],
 )
 def test_a_broker_waiting_for_its_slave_cannot_answer_send_ok(
     attempt: Attempt, topology: str, found: list[str] | None, kind: FaultKind
 ) -> None:
     """A broker that waits for its slave cannot answer SEND_OK while the slave's fault is proven."""
-    slave = fault(10 * S, 12 * S, kind, "broker-b-slave-1")
-    seen = facts_of_outcomes(
-        pair(None, made(CANDIDATE, 0, attempt)), faults=[slave], entry=replace(ENTRY, topology=topology)
-    )
+    slave, disk = fault(10 * S, 12 * S, kind, "broker-b-slave-1"), fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)
+    send, entry = pair(None, made(CANDIDATE, 0, attempt)), replace(ENTRY, topology=topology)
+    seen = facts_of_outcomes(send, faults=[slave], entry=entry)
     slaveless = [one for one in signatures(seen) if "slave" in one]
     assert slaveless == (found or [])
+    assert "without-its-slave" not in str(signatures(facts_of_outcomes(send, faults=[disk], entry=entry)))
     if found:
         assert code_of(seen) is ExitCode.DIVERGES
 
@@ -341,6 +350,11 @@ def test_a_broker_waiting_for_its_slave_cannot_answer_send_ok(
             {"mode": SendMode.ASYNC, "error": REFUSED, "code": 14},
             [tried(0, MS, SLOW), tried(MS, 2 * MS, SLOW, attempt=1)],
             f"{REFUSED}/code=14 1",
+        ),
+        (
+            {"mode": SendMode.ASYNC, "error": REFUSED, "code": 14},
+            [tried(0, MS, LOST), tried(MS, 2 * MS, SLOW, attempt=1)],
+            f"{LOST} 1",
         ),
     ],
 )
@@ -446,6 +460,7 @@ def test_failures_while_a_broker_is_gone(
         ([tried(0, MS, REFUSED)], {}, ()),
         ([tried(0, MS, REFUSED, code=14)], {"error": None, "code": 14}, ()),
         ([], {"error": "IllegalStateException", "code": 14}, ()),
+        ([tried(0, MS, "MQClientException", code=10_005)], {}, ()),
     ],
 )
 def test_failures_by_a_brokers_answer_are_counted_by_code(
@@ -455,3 +470,13 @@ def test_failures_by_a_brokers_answer_are_counted_by_code(
     found = facts_of_outcomes(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
     assert found.keys("outcomes.refused-by-broker", "candidate") == codes
     assert found.n("outcomes.refused-by-broker", phase="calm") == len(codes)
+
+
+def test_a_send_that_never_returned_has_only_attempts() -> None:
+    """It is compared with no other, excuses none, and counts for no situation; its attempts are still judged."""
+    sides = {arm: replace(made(arm, 0, tried(11 * S, 12 * S)), row=None) for arm in Arm}
+    found = facts_of_outcomes(pair(*sides.values()), faults=[PAUSE, KILL])
+    assert (found.tallies, signatures(found)) == ({}, [*STOPPED, *(f"rules/{one}" for one in STOPPED)])
+    lost = made(CANDIDATE, 0, tried(0, MS, LOST))
+    theirs = replace(made(BASELINE, 0, tried(0, MS, LOST)), row=None)
+    assert signatures(facts_of_outcomes(pair(theirs, lost))) == [f"outcomes.failed-without-cause/{LOST} 1"]

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.sending.checks.results.refusals import Refusals
+from rocketdiff.analysis.sending.checks.results.refusals import Refusals, without_requests
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.run_directory import RunDirectory
-from tests.analysis.builders import MS, S, facts_of, made, pair, tried
+from tests.analysis.builders import ENTRY, MS, SUBJECTS, S, context_of, facts_of, made, pair, tried
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.sending.checks.builders import BASELINE, CANDIDATE, PAUSE, REFUSED, SLOW, examples
 from tests.analysis.stories import CALM, PAUSED, PLAIN
 from tests.analysis.synthetic import ORIGIN_NS, ArmRecords, Change, Pause
+from tests.analysis.trace_builders import trace
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[..., Ended]
@@ -194,6 +195,7 @@ def test_which_refusals_differ(
             sides.append(None if row is None else made(arm, 0, tried(0, MS, row)))
     facts = facts_of([pair(*sides)], Refusals)
     assert examples(facts) == found
+    assert {one.subject for each in facts.divergences.values() for one in each} <= {SUBJECTS[CANDIDATE]}
     for arm, row in ((BASELINE, baseline), (CANDIDATE, candidate)):
         ends = {"code": "/code={code}", "cause": "/cause={cause}"}
         words = (
@@ -202,6 +204,7 @@ def test_which_refusals_differ(
             else [row["error"] + "".join(text.format(**row) for name, text in ends.items() if name in row)]
         )
         assert list(facts.keys("outcomes.refused", str(arm))) == words
+        assert facts.n("outcomes.refused", arm=str(arm), phase="calm") == len(words)
 
 
 @pytest.mark.parametrize(
@@ -213,3 +216,36 @@ def test_only_errors_in_calm_without_attempts_are_refusals(attempts: Any, start_
     """A fault, or a request, may have caused the other failures."""
     side = made(CANDIDATE, 0, *attempts, faults=[PAUSE], start_ns=start_ns, error=error)
     assert facts_of([pair(None, side)], Refusals).tallies == {}
+
+
+def test_causes_are_compared_of_clients_that_report_them() -> None:
+    """A client in a language without causes does not differ by that."""
+    context = context_of()
+    vars(context.trace)["subjects"] = SUBJECTS | {CANDIDATE: "go:2.1.2"}
+    one, other = (made(arm, 0, **RUNTIME, cause=cause) for arm, cause in ((BASELINE, "X"), (CANDIDATE, None)))
+    Refusals(context).observe(pair(one, other))
+    assert list(context.collector.differences()) == []
+
+
+ALL_REFUSED = [{"error": "ValueError", "status": None}, {"error": "RuntimeException", "status": None}]
+
+
+@pytest.mark.parametrize(
+    ("tables", "is_without"),
+    [
+        ({"sends": ALL_REFUSED, "attempts": []}, True),
+        ({"sends": [*ALL_REFUSED, {"error": SLOW}], "attempts": []}, False),
+        ({"sends": [*ALL_REFUSED, {}], "attempts": []}, False),
+        ({"sends": ALL_REFUSED, "attempts": [{"send": 0}]}, False),
+        ({"sends": ALL_REFUSED}, False),
+        ({"sends": [], "attempts": []}, False),
+        ({"attempts": []}, False),
+    ],
+)
+def test_checks_of_a_case_without_a_request(tables: dict[str, Any], is_without: bool) -> None:
+    """Only if a client refused every send is there no answer to what requests or stored messages show."""
+    case = trace(ENTRY, **{name: [{"send": n} | row for n, row in enumerate(rows)] for name, rows in tables.items()})
+    found = dict(without_requests(case, CANDIDATE))
+    why = "nothing got through: python:5.3.3 refused all 2 messages (RuntimeException, ValueError)"
+    assert found.get("loss") == (why if is_without else None)
+    assert "outcomes" not in found
