@@ -32,7 +32,10 @@ OLD = replace(copied(), properties=None)
         (stored_send(CANDIDATE), 0),
         (stored_send(CANDIDATE, OLD), 0),
         (stored_send(CANDIDATE, OLD, kept=(copied(),)), 1),
+        (stored_send(CANDIDATE, copied(), OLD), 1),
         (replace(stored_send(CANDIDATE, copied()), copies=None), 0),
+        (replace(stored_send(CANDIDATE, kept=(copied(),)), copies=None), 1),
+        (replace(stored_send(CANDIDATE, copied()), row=None), 0),
     ],
 )
 def test_sends_with_properties_read_back_are_counted(side: SendView, counts: int) -> None:
@@ -123,12 +126,14 @@ def test_copies_are_compared_like_with_like() -> None:
     assert compared(ours, stored_send(CANDIDATE, kept=(extra,))) == added
     assert compared(stored_send(BASELINE, OLD), stored_send(CANDIDATE, extra)) == {}
     assert compared(None, stored_send(CANDIDATE, extra)) == compared(ours, None) == {}
+    assert compared(ours, replace(stored_send(CANDIDATE, extra), row=None)) == {}
 
 
 def test_every_difference_of_two_copies_is_reported() -> None:
     """Properties and flags must be equal, except keys, ids and places."""
-    ours = copied(WAIT="true", CLUSTER="c", UNIQ_KEY="A", REAL_TOPIC="t", REAL_QID="0")
-    theirs = replace(copied(1, WAIT="false", EXTRA="1", UNIQ_KEY="B", REAL_TOPIC="u", REAL_QID="1"), flag=3, sys_flag=4)
+    ours = copied(WAIT="true", CLUSTER="c", UNIQ_KEY="A", REAL_TOPIC="t", REAL_QID="0", MSG_REGION="r")
+    other = copied(1, WAIT="false", EXTRA="1", UNIQ_KEY="B", REAL_TOPIC="u", REAL_QID="1", MSG_REGION="r")
+    theirs = replace(other, flag=3, sys_flag=4)
     assert compared(stored_send(BASELINE, ours), stored_send(CANDIDATE, theirs)) == {
         "property-missing/CLUSTER": ("CLUSTER='c' as baseline", "no such property"),
         "property-added/EXTRA": ("none, as baseline", "EXTRA='1'"),
@@ -157,6 +162,8 @@ def test_planned_properties_are_compared_with_the_plan_alone(
     assert compared(right, stored_send(CANDIDATE, copied(**carried), **PLANNED)) == wanted
     second = stored_send(CANDIDATE, copied(KEYS="k", colour="blue"), copied(**carried), **PLANNED)
     assert compared(right, second) == wanted
+    twice = stored_send(CANDIDATE, copied(**carried), copied(**carried), **PLANNED)
+    assert signatures(facts_alone(Content, twice)) == [f"content.{name} 1" for name in wanted]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,19 @@ def kept(queue_id: int = 0, delay_text: str = "1", to: str = "0", broker: str = 
             {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 0 of broker-a")},
         ),
         ([copied(at_ms=2_000), copied(at_ms=2_100)], [kept()], 1, {}),
+        ([copied(at_ms=2_000)], [kept(), kept(1)], 1, {}),
+        (
+            [copied(at_ms=2_000), copied(at_ms=2_100, queue_id=5)],
+            [kept()],
+            1,
+            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 5 of broker-b")},
+        ),
+        (
+            [copied(at_ms=2_000, queue_id=5)],
+            [kept(), kept(to="3")],
+            1,
+            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 5 of broker-b")},
+        ),
         (
             [copied(at_ms=2_100, queue_id=1), copied(at_ms=2_000)],
             [kept(), kept(to="3")],
@@ -71,7 +84,7 @@ def test_deliveries_are_paired_in_the_order_of_their_times() -> None:
     found = facts_alone(
         Delay, stored_send(CANDIDATE, copied(at_ms=2_510), copied(at_ms=2_003), kept=(second, first), delay_level=1)
     )
-    assert (signatures(found), found.n("delay.lateness"), found.mean("delay.lateness")) == ([], 2, 6.5)
+    assert (signatures(found), found.n("delay.lateness", "delivered"), found.mean("delay.lateness")) == ([], 2, 6.5)
 
 
 @pytest.mark.parametrize("row", [{}, {"delay_level": 0}, {"delay_level": 1, "error": SLOW}])
@@ -90,6 +103,7 @@ def test_only_acknowledged_delayed_messages_are_judged(row: dict[str, Any]) -> N
         (((0, 0), (S + S // 2, -300 * MS)), 1_695, False),
         (((0, 0), (S + S // 2, -300 * MS)), 1_694, True),
         (((0, 0), (S + S // 2, 300 * MS)), 1_695, False),
+        (((0, 0), (S + S // 4, 0), (S + S // 2, -300 * MS)), 1_695, False),
         (((0, 0), (S // 4, -300 * MS), (S // 2, -300 * MS)), 1_994, True),
     ],
 )

@@ -69,6 +69,7 @@ def test_a_call_that_never_returned_is_accounted_for_too() -> None:
     """A call that never returned, and found no connection, explains no copy."""
     side = made(CANDIDATE, 0, tried(0, 1, CONNECT), copies=[HERE], mode=ASYNC)
     assert signatures(facts_alone(Duplication, replace(side, row=None))) == TOO_MANY
+    assert signatures(facts_alone(Duplication, replace(side, row=None), entry=PROXIED)) == TOO_MANY
 
 
 def test_example_names_allowed_and_existing_copies() -> None:
@@ -141,21 +142,26 @@ KEPT = copied(queue_id=2, REAL_QID="0")
 
 
 @pytest.mark.parametrize(
-    ("faults", "kept", "wanted"),
+    ("faults", "kept", "twice", "unanswered"),
     [
-        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT,), []),
-        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT, KEPT), TOO_MANY),
-        ((fault(10 * S, 14 * S, FaultKind.KILL),), (), TOO_MANY),
-        ((fault(10 * S, 14 * S, FaultKind.KILL, "broker-a"),), (KEPT,), TOO_MANY),
-        ((PAUSE,), (KEPT,), TOO_MANY),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT,), [], []),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (KEPT, KEPT), TOO_MANY, TOO_MANY),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (), TOO_MANY, []),
+        ((fault(10 * S, 14 * S, FaultKind.KILL),), (copied(queue_id=2),), [], []),
+        ((fault(10 * S, 14 * S, FaultKind.KILL, "broker-a"),), (KEPT,), TOO_MANY, []),
+        ((PAUSE,), (KEPT,), TOO_MANY, []),
     ],
 )
 def test_a_killed_broker_delivers_delayed_messages_again(
-    faults: tuple[FaultRecord, ...], kept: tuple[Copy, ...], wanted: list[str]
+    faults: tuple[FaultRecord, ...], kept: tuple[Copy, ...], twice: list[str], unanswered: list[str]
 ) -> None:
-    """On a broker that was killed, a delayed message counts as often as it was kept back, not delivered."""
+    """On a broker that was killed, a delayed message counts as often as it was kept back, not delivered; once after an answer it may."""
     side = replace(made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE]), kept=kept)
-    assert signatures(facts_alone(Duplication, side, faults=faults)) == wanted
+    assert signatures(facts_alone(Duplication, side, faults=faults)) == twice
+    side = replace(made(CANDIDATE, 0, tried(0, 1, SLOW), copies=[HERE]), kept=kept)
+    assert signatures(facts_alone(Duplication, side, faults=faults)) == unanswered
+    side = replace(made(CANDIDATE, 0, FAILED_THERE, tried(0, 1), copies=[HERE]), kept=kept)
+    assert signatures(facts_alone(Duplication, side, faults=faults)) == []
 
 
 NO_CONNECTION = tried(11 * S, 11 * S + 1, CONNECT)
@@ -200,3 +206,18 @@ def test_a_refusal_may_be_anothers_where_answers_are_confused(
     found = facts_alone(Duplication, side, faults=(PAUSE,), habits=habits)
     assert signatures(found) == wanted
     assert found.n("duplication.refused", "stored") == refused
+
+
+@pytest.mark.parametrize(
+    ("error", "copies", "refused", "wanted"),
+    [(None, 2, 1, []), (REFUSED, 2, 2, []), (CONNECT, 2, 2, []), (CONNECT, 3, 2, TOO_MANY)],
+)
+def test_only_refused_attempts_leave_more_copies(
+    error: str | None, copies: int, refused: int, wanted: list[str]
+) -> None:
+    """Of three attempts the last two were refused, so only they may have left a copy more."""
+    times = 11 * S, 11 * S + 1
+    each = tried(*times, error), *(tried(*times, REFUSED, code=2, attempt=n) for n in (1, 2))
+    side = made(CANDIDATE, 0, *each, copies=[HERE] * copies, mode=ASYNC, faults=(PAUSE,))
+    found = facts_alone(Duplication, side, faults=(PAUSE,), habits=CONFUSED)
+    assert (signatures(found), found.n("duplication.refused", "stored")) == (wanted, refused)

@@ -112,6 +112,7 @@ def test_times_are_counted_from_the_anchor_of_both_clocks() -> None:
         (acknowledged(0, 20), [], {"stored": 1, "stored-late": 0}),
         (acknowledged(0, 21), [], {"stored": 1, "stored-late": 1}),
         (acknowledged(0, 21, delay_level=1), [], {"stored": 1, "stored-late": 0}),
+        (replace(acknowledged(0, 21), row=None), [], {"stored": 1, "stored-late": 0}),
         (made(CANDIDATE, 0, tried(0, 1)), ["loss.acknowledged-not-stored 1"], {"lost": 1, "stored-late": 0}),
         (made(CANDIDATE, 0, tried(0, 1, SLOW)), [], {"absent": 1, "stored-late": 0}),
         (made(CANDIDATE, 0, tried(0, 1, SLOW), copies=[HERE]), [], {"ghost": 1, "stored-late": 0}),
@@ -238,5 +239,6 @@ def test_one_way_messages_are_judged_without_a_fault_or_well_before_it(
 
 def test_without_one_way_messages_a_fault_leaves_the_check_decisive() -> None:
     """A fault matters to one-way messages alone."""
-    evidence = loss.evaluate(case_of(tallied(5, 5, "loss", "stored"), kinds=(FaultKind.PAUSE,)))
-    assert standing_of(evidence) == (DECISIVE, "", 10)
+    for fate in ("stored", "lost"):
+        evidence = loss.evaluate(case_of(tallied(5, 5, "loss", fate), kinds=(FaultKind.PAUSE,)))
+        assert standing_of(evidence) == (DECISIVE, "", 10)

@@ -176,7 +176,12 @@ MET = "failed/after-a-failed-attempt/pause"
             {"reserved/while-a-broker-waits/kill-slave": (1, 0)},
         ),
         ([tried(11 * S, 11 * S + MS, LOST)], [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)], {}, None),
-        ([tried(11 * S, 11 * S + MS)], [replace(fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT), proven_ns=None)], {}, {}),
+        (
+            [tried(11 * S, 11 * S + MS)],
+            [replace(fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT), proven_ns=None)],
+            {},
+            {},
+        ),
     ],
 )
 def test_situations_and_how_they_ended(

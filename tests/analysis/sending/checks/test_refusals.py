@@ -244,7 +244,10 @@ ALL_REFUSED = [{"error": "ValueError", "status": None}, {"error": "RuntimeExcept
 )
 def test_checks_of_a_case_without_a_request(tables: dict[str, Any], is_without: bool) -> None:
     """Only if a client refused every send is there no answer to what requests or stored messages show."""
-    case = trace(ENTRY, **{name: [{"send": n} | row for n, row in enumerate(rows)] for name, rows in tables.items()})
+    numbered: dict[str, Any] = {
+        name: [{"send": n} | row for n, row in enumerate(rows)] for name, rows in tables.items()
+    }
+    case = trace(ENTRY, **numbered)
     found = dict(without_requests(case, CANDIDATE))
     why = "nothing got through: python:5.3.3 refused all 2 messages (RuntimeException, ValueError)"
     assert found.get("loss") == (why if is_without else None)
