@@ -16,16 +16,17 @@ from rocketdiff.analysis.sending.columns.arm_columns import (
     longest_wait_ms,
     place_of,
 )
-from rocketdiff.analysis.sending.columns.calm_tallies import added_up, counted
+from rocketdiff.analysis.sending.columns.calm_sends import CalmColumns, buckets_of
+from rocketdiff.analysis.sending.columns.calm_tallies import _are_sparse, added_up, counted
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, _after_trouble, _views_of
 from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
 from rocketdiff.analysis.sending.columns.observed import _CalmBefore, _RunningBound
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
-from rocketdiff.analysis.sending.columns.turns import turns_of
+from rocketdiff.analysis.sending.columns.turns import Turns, turns_of
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.clock import ClockAnchor
+from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.sends import POOL
@@ -114,6 +115,47 @@ def test_an_asynchronous_view_is_called_back_once(callbacks: int | None, is_simp
     assert columns.simple.tolist() == [True, is_simple, True]
 
 
+ONE_WAY: Row = {"mode": "oneway", "status": None, "outcome": "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("sends", "attempts", "is_simple"),
+    [
+        ({}, {}, True),
+        ({"end_ns": S + 301 * MS - 1}, {}, True),
+        ({"end_ns": S + 301 * MS}, {}, False),
+        ({}, {"end_ns": S + 151 * MS - 1}, True),
+        ({}, {"end_ns": S + 151 * MS}, False),
+        ({}, {"end_ns": S - 1}, False),
+        ({"status": "SEND_OK"}, {}, False),
+        ({"outcome": "ok"}, {}, False),
+        ({"broker": "broker-a"}, {}, False),
+        ({"queue_id": 0}, {}, False),
+        ({"queue_offset": 1}, {}, False),
+        ({"error": SLOW}, {}, False),
+        ({"callbacks": 1}, {}, False),
+        ({"route_after": 2}, {}, False),
+        ({}, {"status": "SEND_OK"}, False),
+        ({}, {"outcome": "ok"}, False),
+        ({}, {"error": SLOW}, False),
+        ({}, {"code": 1}, False),
+        ({}, {"attempt": 1}, False),
+    ],
+)
+def test_a_one_way_view_names_no_queue(sends: Row, attempts: Row, is_simple: bool) -> None:
+    """A one-way send is simple if its attempt was written within 151 ms, and its call over 301 ms after it began."""
+    rows = three()
+    for number in range(3):
+        nowhere = ONE_WAY | {"broker": None, "queue_id": None, "queue_offset": None}
+        rows["sends"][number] |= nowhere | (sends if number == 1 else {})
+        rows["attempts"][number] |= {"status": None, "outcome": "unknown"} | (attempts if number == 1 else {})
+    columns = columns_of(rows, SendMode.ONEWAY)
+    assert columns is not None
+    assert columns.simple.tolist() == [True, is_simple, True]
+    ended_ns = -1 if sends.get("error") else sends.get("end_ns", S + 10 * MS)
+    assert columns.returned_ns.tolist() == [10 * MS, ended_ns, 2 * S + 10 * MS]
+
+
 def test_views_of_sends_that_did_not_return_or_tried_more() -> None:
     """A send that never returned, one without an attempt and one with two are views, and not simple."""
     rows = three()
@@ -158,6 +200,25 @@ def test_which_views_end_an_interval_of_earlier_ones(sends: Row, attempts: Row, 
     rows, brokers = three(sends, attempts), WordDictionary()
     for name in ("sends", "attempts"):
         rows[name][2]["thread"] = thread
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    assert _after_trouble(columns, len(brokers.words)).tolist() == after
+
+
+@pytest.mark.parametrize(
+    ("failed", "places", "after"),
+    [((0, 2), "aaa", [False, True, False]), ((0, 1), "abab", [False, False, True, True]), ((3,), "aaab", [False] * 4)],
+)
+def test_the_next_simple_attempt_after_each_that_failed(
+    failed: tuple[int, ...], places: str, after: list[bool]
+) -> None:
+    """At the same broker; there may be none."""
+    rows: dict[str, Any] = {"sends": [], "attempts": []}
+    for number, place in enumerate(places):
+        one = {"send": number, "broker": f"broker-{place}", "start_ns": number * S, "end_ns": number * S + MS}
+        rows["sends"].append(one)
+        rows["attempts"].append(one | ({"error": SLOW, "status": None} if number in failed else {}))
+    brokers = WordDictionary()
     columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
     assert columns is not None
     assert _after_trouble(columns, len(brokers.words)).tolist() == after
@@ -323,6 +384,93 @@ def test_views_that_take_the_queue_after_the_last_one(places: str, changes: dict
     assert found.total.tolist() == [4] * len(keeps)
 
 
+Calls = tuple[tuple[int, int, int, int], ...]
+"""Of each call its start, its attempt's start and end, and its end, in µs."""
+
+
+def turns(calls: Calls, queues: tuple[tuple[str, int], ...], clock: ClockAnchor = STEADY, **changes: Any) -> Turns:
+    """Turns of calls to the queues a0 a1 b0 b1 in rotation."""
+    rows: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
+    for number, times in enumerate(calls):
+        start, tried, answered, end = (at * 1_000 for at in times)
+        one = {"send": number, "broker": f"broker-{'aabb'[number % 4]}", "queue_id": number % 2}
+        rows["sends"].append(one | {"start_ns": start, "end_ns": end})
+        rows["attempts"].append(one | {"start_ns": tried, "end_ns": answered})
+    brokers = WordDictionary()
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    return turns_of(columns, {1: queues}, SendKind.PLAIN, brokers, replace(SMALL.settings, **changes), clock)
+
+
+AB = tuple((f"broker-{name}", queue) for name in "ab" for queue in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("calls", "keeps"),
+    [
+        (((0, 0, 900, 900), (1_000, 1_000, 49_999, 49_999)), True),
+        (((0, 0, 900, 900), (1_000, 1_000, 50_000, 50_000)), False),
+        (((0, 0, 900, 900), (1_999, 1_999, 49_999, 49_999)), True),
+        (((0, 0, 900, 900), (900, 900, 1_900, 1_900)), True),
+        (((0, 0, 900, 900), (899, 899, 1_900, 1_900)), False),
+        (((0, 0, 900, 900), (1_000, 999, 1_900, 1_900)), False),
+        (((0, 0, 900, 900), (1_000, 1_000, 1_901, 1_900)), False),
+        (((0, 0, 90_000, 90_000), (90_000, 90_000, 91_000, 91_000)), True),
+    ],
+)
+def test_quick_calls_keep_their_turn_beside_a_fault_table(calls: Calls, keeps: bool) -> None:
+    """Less than 50 ms whatever the clock shows, from before its attempt to after its answer, and after the call before it."""
+    for queues in (AB, AB[::-1]):
+        assert turns(calls, queues, send_latency_fault_enable=True).keeps.tolist() == [False, keeps]
+
+
+@pytest.mark.parametrize(
+    ("step_ns", "keeps"),
+    [
+        (None, [False, True, True]),
+        ((2_500_000, 2_900_000), [False, True, True]),
+        ((1_900_000, 2_900_000), [False, False, True]),
+        ((2_500_000, 3_000_000), [False, True, False]),
+        ((1_200_000, 1_300_000), [False, False, True]),
+        ((0, 9_000_000), [False, False, False]),
+    ],
+)
+def test_a_call_beside_a_step_of_the_clock_keeps_no_turn(step_ns: tuple[int, int] | None, keeps: list[bool]) -> None:
+    """The calls last from 1 to 1.9 ms, and from 3 ms on."""
+    calls = ((0, 0, 900, 900), (1_000, 1_000, 1_900, 1_900), (3_000, 3_000, 3_900, 3_900))
+    clock = STEADY if step_ns is None else ClockAnchor(0, 0, ((step_ns[0], 0), (step_ns[1], 6 * MS)))
+    assert turns(calls, AB, clock).keeps.tolist() == keeps
+
+
+@pytest.mark.parametrize(
+    ("queues", "total", "keeps"),
+    [
+        (AB, 4, [False, True]),
+        (AB[:2], 2, [False, True]),
+        (AB[1::-1], 2, [False, True]),
+        (AB[:1], 1, [False, False]),
+        ((), 0, [False, False]),
+        ((*AB, AB[0]), 0, [False, False]),
+        ((*AB, ("broker-a", 65_536)), 0, [False, False]),
+        ((*AB, ("broker-c", 0)), 5, [False, True]),
+    ],
+)
+def test_lists_in_which_queues_have_a_position(queues: Any, total: int, keeps: list[bool]) -> None:
+    """None without queues, with one twice, or with a number that no topic has."""
+    found = turns(((0, 0, 900, 900), (1_000, 1_000, 1_900, 1_900)), queues)
+    assert (found.total.tolist(), found.keeps.tolist()) == ([total] * 2, keeps)
+    assert (found.position >= 0).tolist() == [total > 0, total > 1]
+
+
+def test_the_only_queue_of_a_list_follows_itself() -> None:
+    """Each call takes it."""
+    rows, brokers = three(), WordDictionary()
+    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert columns is not None
+    found = turns_of(columns, {1: AB[:1]}, SendKind.PLAIN, brokers, SMALL.settings)
+    assert found.keeps.tolist() == [False, True, True]
+
+
 def test_places_of_queues_and_views_of_sends() -> None:
     """A queue without a broker, or with a number that no topic has, has no place; a send that never began no view."""
     brokers, queues = np.array([-1, 0, 0, 1, 1, 1]), np.array([3, 3, -1, 0, 65_535, 65_536])
@@ -463,3 +611,45 @@ def test_counts_and_sums_by_code(largest: int) -> None:
     more = [(3, np.array([25, 5]), np.array([1e16, -1e16])), (5, np.array([7]), np.array([8.0]))]
     assert added_up(codes, at, shares, more) == {3: -1e16 + 1.0 + 1e16 + 4.0, 5: 8.0, largest: 2.0}
     assert added_up(codes[:0], at[:0], shares[:0], []) == {}
+
+
+@pytest.mark.parametrize(("largest", "are_sparse"), [(100_012, False), (100_013, True)])
+def test_codes_are_sparse_above_four_times_their_number_and_100_000(largest: int, are_sparse: bool) -> None:
+    """An array of all codes would be mostly zeros."""
+    assert _are_sparse(np.array([1, largest, 2])) is are_sparse
+
+
+def test_durations_beside_an_edge_of_their_bucket_are_put_there_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 ns is an edge of the first one, and less is as 1 ns; a bucket is 2 % wide."""
+    assert buckets_of(np.array([0, 1, 2, 10**9])).tolist() == [0, 0, 35, 1046]
+    monkeypatch.setattr(
+        "rocketdiff.analysis.sending.columns.calm_sends.bucket_of", lambda duration_ns: -5 - duration_ns
+    )
+    assert buckets_of(np.array([2, 0, 1, 10**9])).tolist() == [35, -5, -6, 1046]
+
+
+def test_calm_sends_as_checks_count_them() -> None:
+    """Views 2 and 0 of an arm; without a clock no call certainly ended."""
+    columns = SimpleNamespace(
+        start_ns=np.array([0, S, 2 * S]), end_ns=np.array([MS, 2 * S, 3 * S]), broker=np.array([0, 1, 1])
+    )
+    part: Any = SimpleNamespace(
+        columns=columns, lanes=None, stored=SimpleNamespace(store_ms=np.array([7, 8, 9])),
+        turns=SimpleNamespace(total=np.array([4, 5, 6]), avoided=np.array([1, 2, 3]), choices=None),
+        contents=SimpleNamespace(told=np.array([True, True, False])),
+    )  # fmt: skip
+    views, brokers = np.array([2, 0]), ["broker-a", "broker-b"]
+    clocks = (ClockAnchor(0, 50), None)
+    calm, unclocked = (
+        CalmColumns(Arm.BASELINE, part, mode, brokers, (), clock, views, views, views, views > 0, views > 0)
+        for clock, mode in zip(clocks, (SendMode.ONEWAY, SendMode.SYNC), strict=True)
+    )
+    assert (calm.ended_ms.tolist(), unclocked.ended_ms.tolist()) == ([3_050.0, 51.0], [np.inf] * 2)
+    assert (calm.is_one_way, unclocked.is_one_way) == (True, False)
+    assert (calm.ended_ns.tolist(), calm.stored_ms.tolist()) == ([3 * S, MS], [9, 7])
+    assert (calm.queues.tolist(), calm.avoided.tolist()) == ([6, 4], [3, 1])
+    assert (calm.called_back.tolist(), calm.follows.tolist()) == ([False] * 2, [False] * 2)
+    assert calm.shows_content.tolist() == [False, True]
+    assert calm.tried_at({"broker-b", "broker-c"}).tolist() == [True, False]
+    part.turns.choices, part.lanes = 1, SimpleNamespace(follows=np.array([True, True, False]))
+    assert (calm.called_back.tolist(), calm.follows.tolist()) == ([True] * 2, [False, True])

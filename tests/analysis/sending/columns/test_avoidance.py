@@ -55,6 +55,15 @@ def explained(
             {},
             [0] * 400,
         ),
+        (
+            " | ".join(
+                f"{number}.5 {['b0', 'b1', 'b1' if number < 6 else 'c0', 'c1', 'a0', 'a1'][number % 6]}"
+                for number in range(100)
+            ),
+            1,
+            {},
+            [0, 0],
+        ),
     ],
 )
 def test_a_counter_that_stops_at_queues(calls: str, tick: int, avoided_ms: Any, found: list[int]) -> None:
@@ -82,11 +91,14 @@ def test_nothing_is_explained_if_the_only_brokers_may_be_unreachable() -> None:
 
 
 def test_choices_that_follow_each_other() -> None:
-    """Of a thread's choices the one after a retry keeps no turn, nor does the retry, nor the first, nor one of another list."""
-    views = np.arange(7)
-    is_retry = np.array([False, False, True, False, False, False, False])
-    follows = np.array([False, True, True, True, True, True, True])
-    choices = Choices(views, np.zeros(7, dtype=np.int64), views, is_retry, follows)
-    position, route = np.array([0, 1, 2, 3, 4, 5, 6]), np.array([1, 1, 1, 1, 1, 2, 2])
-    keeps = choices.keeping(np.ones(7, dtype=np.bool_), position, np.full(7, 8), route)
-    assert keeps.tolist() == [False, True, False, False, True, False, True]
+    """
+    Of a thread's choices the one after a retry keeps no turn, nor does the retry, nor the first, nor one of another list.
+
+    Nor does one that passes a queue, nor one after a queue that is not in the list.
+    """
+    views = np.arange(11)
+    is_retry = views == 2
+    choices = Choices(views, np.zeros(11, dtype=np.int64), views, is_retry, views > 0)
+    position, route = np.array([0, 1, 2, 3, 4, 5, 6, 0, 1, -1, 0]), np.array([1] * 5 + [2] * 6)
+    keeps = choices.keeping(np.ones(11, dtype=np.bool_), position, np.full(11, 8), route)
+    assert np.flatnonzero(keeps).tolist() == [1, 4, 6, 8]

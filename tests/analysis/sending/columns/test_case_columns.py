@@ -24,9 +24,10 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from tests.analysis.builders import MS, S
-from tests.analysis.trace_builders import SMALL, trace, whole_trace
+from tests.analysis.trace_builders import QUEUES, SMALL, trace
 
 Row = dict[str, Any]
 
@@ -84,18 +85,92 @@ def test_no_kind_behind_a_proxy_or_without_what_was_stored() -> None:
     assert _kind(trace(SMALL, **unread, stored_baseline=[]), rulebook()) is None
 
 
+NOWHERE: Row = {
+    "mode": "oneway",
+    "status": None,
+    "outcome": "unknown",
+    "broker": None,
+    "queue_id": None,
+    "queue_offset": None,
+}
+WRITTEN: Row = {"status": None, "outcome": "unknown"}
+OF_MODE: dict[str, tuple[Row, Row]] = {
+    "sync": ({}, {}),
+    "async": ({"mode": "async", "callbacks": 1}, {}),
+    "oneway": (NOWHERE, WRITTEN),
+}
+"""Columns of a send and of an attempt."""
+
+
+def four(
+    mode: str = "sync", *, returned: tuple[int | None, ...] = (), lead_ms: int = 0, **changes: dict[int, Row | None]
+) -> dict[str, Any]:
+    """
+    Four sends per arm over four queues, returned after so many ns, and each stored by so many ms later than the one before.
+
+    changes: of each arm's sends, by number; None if the arm never began it.
+    """
+    sent, tried = OF_MODE[mode]
+    found: dict[str, Any] = {"stored": []}
+    for number, queue in enumerate(QUEUES):
+        one = queue | {"send": number, "start_ns": number * 10 * MS, "end_ns": number * 10 * MS + MS}
+        back_ns = next(iter(returned[number : number + 1]), None)
+        stamp_ms = number * (10 + lead_ms)
+        found["stored"].append(
+            queue | {"send": number, "store_timestamp_ms": stamp_ms, "born_timestamp_ms": number * 10}
+        )
+        for arm in Arm:
+            change = changes.get(arm, {}).get(number, {})
+            if change is not None:
+                back: Row = {} if back_ns is None else {"returned_ns": number * 10 * MS + back_ns}
+                found.setdefault(f"sends_{arm}", []).append(one | sent | back | change)
+                found.setdefault(f"attempts_{arm}", []).append(one | tried)
+    return found
+
+
+LATE = replace(SMALL, clock=ClockAnchor(1 << 54, 0))
+UNCLOCKED = replace(SMALL, clock=None)
+BATCHES: dict[int, Row | None] = {number: {"kind": "batch"} for number in range(4)}
+REFUSED: dict[int, Row | None] = {1: {"code": 1}}
+
+
 @pytest.mark.parametrize(
-    ("changes", "slow"),
+    ("tables", "entry", "slow", "returned"),
     [
-        ({}, [True, False, False, False]),
-        ({"entry": replace(SMALL, clock=None)}, [True, False, False, False]),
+        (four(), SMALL, [0], []),
+        (four(), UNCLOCKED, [0], []),
+        (four(), LATE, None, None),
+        (four(lead_ms=120), SMALL, None, None),
+        (four(lead_ms=120), UNCLOCKED, [0], []),
+        (four("oneway"), SMALL, [0], [0, 1, 2, 3]),
+        (four("oneway", lead_ms=120), SMALL, [0], [0, 1, 2, 3]),
+        (four("async"), SMALL, [0], []),
+        (four("async", returned=(5, None, 9, 7)), SMALL, [0, 2], [0, 2, 3]),
+        (four("async", returned=(9, 7, 5, 8), candidate={3: None}), SMALL, [0, 3], [0, 1, 2]),
+        (four("async", returned=(9, 7, 5, 8), baseline={3: None}), SMALL, [0, 3], [0, 1, 2]),
+        (four(baseline=REFUSED), SMALL, [0, 1], []),
+        (four(candidate=REFUSED), SMALL, [0, 1], []),
+        (four(candidate={1: {"code": 1}, 3: None}), SMALL, None, None),
+        (four(baseline={3: None}), SMALL, [0, 3], []),
+        (four(candidate={3: None}), SMALL, [0, 3], []),
+        (four(candidate={3: {"kind": "queue"}}), SMALL, None, None),
+        (four(candidate={3: {"mode": "oneway"}}), SMALL, None, None),
+        (four("async", baseline=BATCHES, candidate=BATCHES), SMALL, None, None),
     ],
-)
-def test_sends_of_a_small_case(changes: dict[str, Any], slow: list[bool] | None) -> None:
-    """The first follows none."""
-    case = whole_trace(**changes)
+)  # fmt: skip
+def test_sends_of_a_small_case_that_become_objects(
+    tables: dict[str, Any], entry: CaseEntry, slow: list[int] | None, returned: list[int] | None
+) -> None:
+    """The first follows none; beside it at most one more of four, among them the candidate's longest call that returned."""
+    case = trace(entry, **tables, routes=[{}])
     found = case_columns(case, rulebook_for(case))
-    assert (None if found is None else found.slow.tolist()) == slow
+    if found is None:
+        assert slow is None
+        return
+    assert (np.flatnonzero(found.slow).tolist(), np.flatnonzero(found.returned).tolist()) == (slow, returned)
+    begun = {arm: len(tables[f"sends_{arm}"]) for arm in Arm}
+    assert found.keys.tolist() == [0, 1, 2, 3]
+    assert {arm: (views >= 0).sum() for arm, views in found.views.items()} == begun
 
 
 @pytest.mark.parametrize(
@@ -107,6 +182,7 @@ def test_values_of_views(views: list[int], expected: list[int]) -> None:
 
 
 ASYNC: Row = {"mode": "async"}
+ONE_WAY: Row = {"mode": "oneway"}
 
 
 @pytest.mark.parametrize(
@@ -117,13 +193,17 @@ ASYNC: Row = {"mode": "async"}
         (ASYNC, ASYNC, {}, False, SendMode.ASYNC),
         (ASYNC, {}, {}, False, None),
         (ASYNC, {"mode": "sync"}, {}, False, None),
+        (ONE_WAY, ONE_WAY, {"choosers": False, "confuses": True}, False, SendMode.ONEWAY),
+        (ONE_WAY, ONE_WAY, {}, True, None),
+        (ONE_WAY, {}, {}, False, None),
+        (ONE_WAY, ASYNC, {}, False, None),
         (ASYNC, ASYNC, {}, True, None),
         (ASYNC, ASYNC, {"choosers": False}, False, None),
         (ASYNC, ASYNC, {"confuses": True}, False, None),
     ],
 )
 def test_the_only_mode_of_a_case(baseline: Row, candidate: Row, rules: Any, on: bool, mode: SendMode | None) -> None:
-    """Asynchronous sends need known choosers, answers that are not confused, and no fault table."""
+    """Asynchronous sends need known choosers, answers that are not confused, and like one-way ones no fault table."""
     entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=on))
     case = trace(entry, **rows(1, baseline=baseline, candidate=candidate))
     assert _mode(case, rulebook(**rules)) is mode
@@ -154,18 +234,19 @@ def test_the_candidate_s_longest_call(returned: tuple[bool, ...], place: list[in
 @pytest.mark.parametrize(
     ("second_ms", "third_ms", "earliest_ms", "in_time"),
     [(1_000, 2_000, 0.0, [True, True, True]), (1_109, 2_000, 0.0, [True] * 3), (1_110, 2_000, 0.0, [True, False, True]),
-     (1_109, 1_999, -1.0, [True, False, True])],
+     (1_109, 1_999, -1.0, [True, False, True]), (1_050, 2_050, 0.0, [True, True, True])],
 )  # fmt: skip
 def test_messages_stored_before_their_answers(
     second_ms: int, third_ms: int, earliest_ms: float, in_time: list[bool]
 ) -> None:
-    """Answered after 10 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message shows."""
+    """Answered after 10 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message of a send shows."""
     table: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
     for number, at_ms in enumerate((0, second_ms, third_ms)):
         times = {"send": number, "start_ns": number * S, "end_ns": number * S + 10 * MS}
         table["sends"].append(times | {"queue_offset": number})
         table["attempts"].append(times)
         table["stored"].append({"send": number, "queue_offset": number, "store_timestamp_ms": at_ms})
+    table["stored"].append({"send": None, "queue_offset": 3, "store_timestamp_ms": -9_000})
     case, brokers, clock = trace(SMALL, **table), WordDictionary(), ClockAnchor(0, 0)
     columns = arm_columns(case, Arm.CANDIDATE, brokers)
     assert columns is not None

@@ -3,11 +3,19 @@
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_columns
-from rocketdiff.analysis.sending.columns.contents import Carried, Contents, alike, contents_of
+from rocketdiff.analysis.sending.columns.contents import (
+    Carried,
+    Contents,
+    _hashes,
+    _of_one_length,
+    alike,
+    contents_of,
+)
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
@@ -115,9 +123,9 @@ def test_which_messages_are_sound(name: str) -> None:
     assert (None if found.carried[3] < 0 else everything.sets[found.carried[3]]) == carried
 
 
-@pytest.mark.parametrize("pieces", [1, 2])
+@pytest.mark.parametrize("pieces", [1, 2, 3])
 def test_long_runs_of_texts_of_one_length(pieces: int) -> None:
-    """Seventy, and seventy with one more property, in one or two pieces of a table."""
+    """Seventy, and seventy with one more property, in pieces of a table."""
     others = [{"properties": text(number, A="b")} for number in range(70, 140)]
     found, everything = read(*usual(70), *others, pieces=pieces)
     assert found.sound.all()
@@ -156,6 +164,51 @@ def test_five_kinds_of_properties_are_more_than_the_patterns() -> None:
     found, everything = read(*({"properties": text(n, KEYS=key)} for n, key in enumerate("abcdeabcde")))
     assert found.carried.tolist() == [0, 1, 2, 3, -1, 0, 1, 2, 3, -1]
     assert [one["KEYS"] for one in everything.sets] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "carried"),
+    [
+        ("r/t/00 r/u/01 r/v/02 r/w/03 r/x/04 r/t/05", [0, 0, 0, 0, -1, 0]),
+        ("r-t-00 r-u-01 r-v-02 r-w-03 r-x-04 r-t-05", [0] * 6),
+    ],
+)
+def test_ids_of_five_topics_are_more_than_the_patterns(ids: str, carried: list[int]) -> None:
+    """Only the number at the end of an id is open, all of it without a topic; the properties are the same."""
+    found, everything = read(
+        *(
+            {"properties": text(n, **{"rocketdiff.id": one}), "body": padded(one, 32)}
+            for n, one in enumerate(ids.split())
+        )
+    )
+    assert (found.carried.tolist(), everything.sets) == (carried, [EMPTY])
+    assert found.sound.tolist() == [number == 0 for number in carried]
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 9, 16, 17])
+def test_keys_that_differ_in_one_character_have_different_hashes(width: int) -> None:
+    """Equal keys have one hash; a key that is longer by a character has another."""
+    words = np.full((width + 2, width), ord("a"), dtype=np.uint8)
+    words[range(width), range(width)] = ord("b")
+    found = _hashes(words).tolist()
+    assert found[-1] == found[-2]
+    assert len({*found, *_hashes(np.full((1, width + 1), ord("a"), dtype=np.uint8)).tolist()}) == width + 2
+
+
+@pytest.mark.parametrize(
+    ("lengths", "groups"),
+    [
+        ([3, 3, 0, 5, 3], [[0, 1, 4], [3]]),
+        ([65_539, 3, 65_539, 3], [[1, 3], [0, 2]]),
+        ([0, 0], []),
+        ([7], [[0]]),
+        ([3] * 40 + [5] * 48 + [3] * 40, [[*range(40), *range(88, 128)], [*range(40, 88)]]),
+        ([3] * 40 + [5] * 49 + [3] * 40, [[*range(40)], [*range(40, 89)], [*range(89, 129)]]),
+    ],
+)
+def test_rows_of_texts_of_one_length(lengths: list[int], groups: list[list[int]]) -> None:
+    """Sorted by length unless there are over 64 rows a change of it; empty texts are in no group."""
+    assert [group.tolist() for group in _of_one_length(np.array(lengths))] == groups
 
 
 @pytest.mark.parametrize(
