@@ -58,10 +58,15 @@ def in_bucket_order(
 ) -> list[Item]:
     """Return items in the iteration order of a hash table, like ``hash_order``; spread_of: the spread hash of an item."""
     known = list(items)
-    grown = len(known) if concurrent else len(known) - 1
-    while grown >= buckets * 3 // 4:
-        buckets *= 2
+    buckets = grown(buckets, len(known) if concurrent else len(known) - 1)
     return sorted(known, key=lambda item: spread_of(item) % buckets)
+
+
+def grown(buckets: int, entries: int) -> int:
+    """Return the number of buckets of a ConcurrentHashMap with so many entries."""
+    while entries >= buckets * 3 // 4:
+        buckets *= 2
+    return buckets
 
 
 def table_size(capacity: int) -> int:

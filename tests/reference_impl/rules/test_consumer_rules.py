@@ -346,11 +346,28 @@ def test_a_walk_through_offsets_meets_what_is_added_ahead_of_it() -> None:
     first = offsets.following(None)
     offsets.update(walk[1], 5, increase_only=True)
     offsets.forget(walk[1])
-    assert first == (walk[1], Remembered(5))
     offsets.update(walk[0], 1, increase_only=True)
     offsets.update(walk[3], 1, increase_only=True)
-    met = [offsets.following(of) for of in walk[1:]]
-    assert [each and each[0] for each in met] == [walk[2], walk[3], None]
+    assert _walk(offsets, first) == [(walk[1], 5), (walk[2], 1), (walk[3], 1)]
+
+
+def test_a_walk_goes_on_from_a_forgotten_offset_in_its_bucket() -> None:
+    """One that is added anew comes last in its bucket, so a walk meets it again; forgotten ones still lead on from one to the next."""
+    offsets, queues = (
+        Offsets(),
+        [TopicQueue("topic", Queue(*each)) for each in (("broker-2", 1), ("e", 0), ("broker-2", 0))],
+    )
+    for of in queues:
+        offsets.update(of, 1, increase_only=True)
+    first = offsets.following(None)
+    for of in queues[:2]:
+        offsets.forget(of)
+    offsets.update(queues[0], 2, increase_only=True)
+    assert _walk(offsets, first) == [(of, 1) for of in queues]
+
+
+def _walk(offsets: Offsets, at: Remembered | None) -> list[tuple[TopicQueue, int]]:
+    return [] if at is None else [(at.of, at.offset), *_walk(offsets, offsets.following(at))]
 
 
 def test_a_table_of_offsets_doubles_with_twelve_queues() -> None:

@@ -126,12 +126,11 @@ class Committing:
             return
         ahead = offsets.following(None)
         while ahead is not None:
-            of, remembered = ahead
-            ahead = offsets.following(of)  # as Java's iterator, which is always one ahead
-            if of in wanted:
-                yield from self._commit(of, remembered.offset)
+            remembered, ahead = ahead, offsets.following(ahead)  # as Java's iterator, which is always one ahead
+            if remembered.of in wanted:
+                yield from self._commit(remembered.of, remembered.offset)
             else:
-                unused.append(of)
+                unused.append(remembered.of)
         for each in unused:
             offsets.forget(each)
 
