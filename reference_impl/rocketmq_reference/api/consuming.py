@@ -259,7 +259,7 @@ class FrameConsumeCodec:
     def read_pull(self, answer: Command) -> PullAnswer:
         return parse_pull(answer)
 
-    def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
+    def send_back(self, message: StoredMessage, broker: str | None, delay_level: int) -> Question:
         command = consuming.send_back(
             self._memory.group,
             message.physical_offset,

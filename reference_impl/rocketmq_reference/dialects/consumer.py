@@ -35,6 +35,8 @@ CONSUMER_4_0_0 = Generation(
         announces_unknown_topic=False,
         leaves_empty_lists=False,
         keeps_origin_id=False,
+        sends_back_by_name=True,
+        sends_expired_back_by_name=False,
         machine_room_counts_its_queues=False,
         machine_room_checks=False,
         announces_changes=False,
@@ -142,6 +144,7 @@ CONSUMER_5_0_0 = CONSUMER_4_9_8.followed(
         any_error_is_no_offset=False,
         commits_to_master_first=False,
         announces_unknown_topic=True,
+        sends_back_by_name=False,
         local_offsets_are_merged=False,
         refused_lock_delay_ms=500,
         pulls_without_query=False,
@@ -163,7 +166,7 @@ CONSUMER_5_1_1 = CONSUMER_5_1_0.followed("5.1.1", "5.1.4", replace(CONSUMER_5_1_
 
 CONSUMER_5_2_0 = CONSUMER_5_1_1.followed(
     "5.2.0",
-    "5.3.1",
+    "5.3.0",
     replace(
         CONSUMER_5_1_1.rules,
         round_min_interval_ms=1_000,
@@ -178,10 +181,17 @@ CONSUMER_5_2_0 = CONSUMER_5_1_1.followed(
 """A second between rounds; a heartbeat on each new connection; a wrong offset is repaired at once; a queue
 is unlocked when it is given up."""
 
-CONSUMER_5_3_2 = CONSUMER_5_2_0.followed(
+CONSUMER_5_3_1 = CONSUMER_5_2_0.followed(
+    "5.3.1",
+    "5.3.1",
+    replace(CONSUMER_5_2_0.rules, sends_back_by_name=True, sends_expired_back_by_name=True),
+)
+"""Every failed message goes back to the broker of its queue, not to an address that this may have left."""
+
+CONSUMER_5_3_2 = CONSUMER_5_3_1.followed(
     "5.3.2",
     "5.3.2",
-    replace(CONSUMER_5_2_0.rules, leaves_after_failed_start=True, locks_to_broadcast=False, takes_empty_bodies=True),
+    replace(CONSUMER_5_3_1.rules, leaves_after_failed_start=True, locks_to_broadcast=False, takes_empty_bodies=True),
 )
 """A failed start shuts the consumer down; a broadcasting member needs no locks."""
 
@@ -214,6 +224,7 @@ CONSUMER = (
     CONSUMER_5_1_0,
     CONSUMER_5_1_1,
     CONSUMER_5_2_0,
+    CONSUMER_5_3_1,
     CONSUMER_5_3_2,
     CONSUMER_5_3_3,
     CONSUMER_5_4_0,

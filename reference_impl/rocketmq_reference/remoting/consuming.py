@@ -148,10 +148,10 @@ def send_back(
     *,
     topic: str,
     message_id: str,
-    broker: str,
+    broker: str | None,
     serialization: Serialization,
 ) -> Command:
-    """Hand a failed message back to its broker (ConsumerSendMsgBackRequestHeader); answer: expect_success."""
+    """Hand a failed message back to its broker, named or not (ConsumerSendMsgBackRequestHeader); answer: expect_success."""
     fields = {
         "group": group,
         "offset": str(physical_offset),
@@ -160,8 +160,7 @@ def send_back(
         "originTopic": topic,
         "unitMode": "false",
         "maxReconsumeTimes": str(max_reconsume_times),
-        "bname": broker,
-    }
+    } | ({} if broker is None else {"bname": broker})
     return Command(RequestCode.CONSUMER_SEND_MSG_BACK, fields, serialization=serialization)
 
 

@@ -114,7 +114,8 @@ class Concurrent:
         # A broadcasting member has no retries.
         failed = () if self._memory.settings.is_broadcasting else range(first_failed, len(messages))
         for place in failed:
-            is_back = yield from self.send_back(shown[place], of, context.delay_level)
+            named = self._memory.rules.sends_back_by_name
+            is_back = yield from self.send_back(shown[place], of, context.delay_level, named=named)
             if not is_back:
                 kept.add(place)
         if kept:
@@ -148,16 +149,21 @@ class Concurrent:
             message = queue.expired(self._host.now_ms, rules.timeout_ms(self._memory.settings))
             if message is None:
                 return
-            if (yield from self.send_back(message, of, rules.EXPIRED_LEVEL)):
+            named = self._memory.rules.sends_expired_back_by_name
+            if (yield from self.send_back(message, of, rules.EXPIRED_LEVEL, named=named)):
                 with suppress(ProcessQueueError):
                     queue.remove_expired(message)
 
-    def send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
-        """Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack)."""
+    def send_back(self, message: StoredMessage, of: TopicQueue, delay_level: int, *, named: bool) -> Running[bool]:
+        """
+        Hand a failed message back to its broker, else send it to the retry topic; False if both fail (sendMessageBack).
+
+        named: its broker is the one of that name, wherever that is now; else whoever is at the address in the message.
+        """
         try:
-            address = self._committing.master_of(of)
+            address = self._committing.master_of(of) if named else message.store_host
             if address is not None:
-                question = self._codec.send_back(message, of.queue.broker, delay_level)
+                question = self._codec.send_back(message, of.queue.broker if named else None, delay_level)
                 address = self._committing.port_of(address)
                 answer = yield from self._remoting.invoke(address, rules.SEND_BACK_TIMEOUT_MS, question)
                 self._codec.expect_success(answer)

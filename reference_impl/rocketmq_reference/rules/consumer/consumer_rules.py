@@ -27,6 +27,8 @@ class ConsumerRules:
     announces_unknown_topic: a round of a topic without a route sends heartbeats as a change does. leaves_empty_lists: without queues,
     or without ids, a topic is left as it is, and no ids are asked for; else the strategy fails. keeps_origin_id: the client's own
     send of a failed message names its first id; else it shares the message's properties, and only a later send-back names it.
+    sends_back_by_name: a failed message goes back to the broker of its queue, wherever that is now; else to the address that it was stored at.
+    sends_expired_back_by_name: likewise one whose call takes too long.
     announces_changes: a round that changed the member's queues sends heartbeats. stops_all_first: a round stops the work on all queues
     that it gives up before it commits the first; else one after the other. understands_no_offset: QUERY_NOT_FOUND means that the
     group has no offset; else that is an error, and the queue is not taken.
@@ -77,6 +79,8 @@ class ConsumerRules:
     announces_unknown_topic: bool
     leaves_empty_lists: bool
     keeps_origin_id: bool
+    sends_back_by_name: bool
+    sends_expired_back_by_name: bool
     machine_room_counts_its_queues: bool
     machine_room_checks: bool
     announces_changes: bool

@@ -224,10 +224,10 @@ def skips_the_dead_letters(consumer: PushConsumer) -> None:
         return
     send_back = concurrent.send_back
 
-    def unless_dead(message: StoredMessage, of: TopicQueue, delay_level: int) -> Running[bool]:
+    def unless_dead(message: StoredMessage, of: TopicQueue, delay_level: int, *, named: bool) -> Running[bool]:
         if message.reconsume_times >= memory.settings.most_reconsume_times or delay_level < 0:
             return True
-        return (yield from send_back(message, of, delay_level))
+        return (yield from send_back(message, of, delay_level, named=named))
 
     concurrent.send_back = unless_dead  # type: ignore[method-assign]  # the defect
 

@@ -21,7 +21,6 @@ OWN_ID = "own@own"
 _SYSTEM_ERROR, _QUERY_NOT_FOUND = 1, 22
 _WRITE = 2
 _RETRY_TOPIC = RETRY_PREFIX + GROUP_NAME
-_HOST = "10.0.0.1:10911"
 _LOOK_MS = 5_000
 """A held pull ends when a look, every so often, finds it as old as its client allows."""
 
@@ -31,6 +30,16 @@ class _Held:
     broker: str
     question: Question
     respond: Respond
+
+
+class ServedMessage(StoredMessage):
+    """A message of a scripted server, whose address is its name."""
+
+    __slots__ = ()
+
+    @property
+    def offset_message_id(self) -> str:
+        return f"{self.store_host} {self.physical_offset}"
 
 
 class GroupBrokers:
@@ -168,11 +177,11 @@ def _asked_of(server: str, question: Question) -> Question:
     return replace(question, of=f"{server}/{question.of.rpartition('/')[2]}") if question.of else question
 
 
-def _message(step: Store, offset: int) -> StoredMessage:
+def _message(step: Store, offset: int) -> ServedMessage:
     properties = {TAGS: step.tag} if step.tag else {}
     if step.transactional:
         properties |= {TRANSACTION_PREPARED: "true", UNIQ_KEY: f"{offset}"}
-    return StoredMessage(
+    return ServedMessage(
         topic=TOPIC,
         queue_id=step.queue,
         queue_offset=offset,
@@ -184,7 +193,7 @@ def _message(step: Store, offset: int) -> StoredMessage:
         born_timestamp_ms=0,
         born_host="",
         store_timestamp_ms=0,
-        store_host=_HOST,
+        store_host=step.broker,
         reconsume_times=0,
         body_crc=0,
     )

@@ -185,8 +185,10 @@ class GroupCodec:
         assert answer.pulled is not None
         return answer.pulled
 
-    def send_back(self, message: StoredMessage, broker: str, delay_level: int) -> Question:
-        return Question("back", f"{broker}/{message.queue_id}", f"{message.queue_offset} level {delay_level}")
+    def send_back(self, message: StoredMessage, broker: str | None, delay_level: int) -> Question:
+        return Question(
+            "back", f"{broker or message.store_host}/{message.queue_id}", f"{message.queue_offset} level {delay_level}"
+        )
 
     def lock(self, queues: Iterable[TopicQueue]) -> Question:
         return _locking("lock", queues)

@@ -167,9 +167,9 @@ class LiteSession(GroupSession):
                     yield from self._shut_down()
         self.session.answer(head, f'"consumer": {answer}', self.state)
 
-    def _hooked(self, of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
+    def _hooked(self, _of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
         for message in messages:
-            text = f"hook {of.queue.broker}/{message.queue_id} {message.queue_offset}"
+            text = f"hook {message.store_host}/{message.queue_id} {message.queue_offset}"
             self._group.note(self.session.kernel.now_ms, text)
 
     def _leave(self, head: str) -> Body:
@@ -199,8 +199,7 @@ class LiteSession(GroupSession):
     def _poll(self, ms: int) -> Running[str]:
         batch = yield from self._pulling.poll(ms)
         messages = () if batch is None else batch.messages
-        broker = "" if batch is None else batch.of.queue.broker
-        got = [f"{broker}/{message.queue_id} {message.queue_offset}" for message in messages]
+        got = [f"{message.store_host}/{message.queue_id} {message.queue_offset}" for message in messages]
         return f'{{"at_ms": {self.session.kernel.now_ms}, "got": {json.dumps(got, ensure_ascii=False)}}}'
 
     def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
