@@ -8,8 +8,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.sending.checks.calm_counts import CalmSends
 from rocketdiff.analysis.sending.checks.codes import SENDING_CODES
+from rocketdiff.analysis.sending.checks.durations import failover_time
+from rocketdiff.analysis.sending.checks.storage import order
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.units import NS_PER_S
 
@@ -99,3 +102,10 @@ def test_counts_of_calm_sends(sends: ThreeSends, differs: dict[tuple[str, str], 
             by_phase[str(phases[code])] = by_phase.get(str(phases[code]), 0.0) + amount
         found[count.check, count.key] = by_phase
     assert found == COUNTS | differs
+
+
+def test_modules_of_a_check() -> None:
+    """Those of its observers, its evidence and its pool, if it has one."""
+    assert order.CODE.modules == {order.__name__}
+    pooled: CheckCode[object, object] = CheckCode("order", evaluate=order.evaluate, pooled=failover_time.pooled)
+    assert pooled.modules == {order.__name__, failover_time.__name__}

@@ -61,7 +61,11 @@ def test_only_the_first_attempt_of_a_send_is_timed_by_the_whole_send() -> None:
     assert values(facts([ok, blocked(AT + MS, attempt=1)]), "blocked-send-duration") == []
     whole = facts([blocked(AT), tried(AT + 500 * MS, AT + 501 * MS, broker="broker-a", attempt=1)])
     assert values(whole, "blocked-send-duration") == [(1, 501, 1, "failover")]
-    assert values(facts([], [tried(AT, AT + MS)]), "blocked-send-duration") == []
+    long = facts([blocked(AT), tried(12 * S - MS, 12 * S, broker="broker-a", attempt=1)])
+    assert values(long, "blocked-send-duration") == [(1, 1_900, 1, "failover")]
+    assert facts([], [tried(AT, AT + MS)]).episodes == ()
+    gone = replace(made(Arm.CANDIDATE, 0, blocked(AT), faults=[PAUSE]), row=None)
+    assert facts_of([pair(None, gone)], Timing, FailoverTime, faults=[PAUSE]).episodes == ()
 
 
 def test_the_upper_of_two_middle_durations_stands_for_a_spell() -> None:
@@ -111,6 +115,12 @@ def test_two_blocked_attempts_are_waited_for_together() -> None:
         (tried(11 * S, 12 * S, broker="broker-a"), [PAUSE], "resumed"),
         (tried(11 * S, 12 * S + 1), [PAUSE], "resumed"),
         (tried(11 * S, 90 * S, broker="broker-a"), [fault(10 * S, None)], "failover"),
+        (tried(11 * S, 90 * S), [fault(10 * S, None)], "failover"),
+        (
+            tried(11 * S, 11 * S + 200 * MS, broker="broker-c"),
+            [PAUSE, fault(10 * S, 11 * S, node="broker-a", episode=2)],
+            "failover",
+        ),
         (
             tried(11 * S, 11 * S + 200 * MS, broker="broker-a"),
             [PAUSE, fault(10 * S, 11 * S + 200 * MS, node="broker-a", episode=2)],
@@ -127,6 +137,8 @@ def test_a_success_during_the_outage_is_a_failover(success: Attempt, faults: lis
     """A success during the outage, on a broker not just resumed, is a failover; otherwise the pause was over first."""
     ((_, _, _, ended),) = values(facts([blocked(AT)], [success], faults=faults), WHOLE.sample)
     assert ended == ending
+    tried_before = [blocked(10 * S + 700 * MS, 100 * MS), replace(success, attempt=1)]
+    assert [one[3] for one in values(facts([blocked(AT)], tried_before, faults=faults), WHOLE.sample)] == [ending]
 
 
 def test_a_paused_proxy_is_an_outage_of_its_sends() -> None:

@@ -1,17 +1,19 @@
 """Calls that do not wait for an answer: how long, how many and how surely they are held up."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.sending.checks.by_rules import attempts
+from rocketdiff.analysis.sending.checks.context import CalmBefore
 from rocketdiff.analysis.sending.checks.durations.held_up import HeldUp, tail
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.sends.plan import SendMode
-from tests.analysis.builders import ENTRY, MS, S, ended, facts_of, made, pair, signatures, tried
+from tests.analysis.builders import ENTRY, MS, S, context_of, ended, facts_of, made, pair, signatures, tried
 
 ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
 
@@ -73,6 +75,18 @@ def test_example_is_the_longest_call() -> None:
     assert ended(attempts.evaluate(found))[1] is ExitCode.DIVERGES
 
 
+@pytest.mark.parametrize(("calm", "found"), [(180, ["attempts.call-held-up/oneway 1"]), (181, [])])
+def test_calm_calls_count_too(calm: int, found: list[str]) -> None:
+    """Twenty calls held up must be one in ten of all."""
+    context = context_of()
+    observer = HeldUp(context)
+    for n in range(20):
+        observer.observe(pair(call(Arm.BASELINE, n, MS), call(Arm.CANDIDATE, n, 300 * MS)))
+    observer.calm_at_end(cast(CalmBefore, SimpleNamespace(calls_ms=lambda: ([1.0] * calm, [1.0] * calm))))
+    observer.finish()
+    assert [f"{one.signature} 1" for one in context.collector.differences()] == found
+
+
 @pytest.mark.parametrize(
     "others",
     [
@@ -107,6 +121,8 @@ def test_calls_of_one_arm_alone_are_not_compared() -> None:
         (2, 1.0, 400, 8.1, True),
         (2, 1.0, 400, 8.0, False),
         (1, 1.0, 0, 13.1, True),
+        (1, 2.0, 200, 13.0, False),
+        (1, 0.01, 1, 13.0, False),
     ],
 )
 def test_a_thread_that_is_held_up_for_its_period_falls_behind(

@@ -47,6 +47,7 @@ def sends_of(
         (4, 11, 1, 250 * MS, 4 * MS),
         (4, 11, 2, 250 * MS, 8 * MS),
         (4, 11, 3, 250 * MS, 10 * MS),
+        (4, 2, 1, 250 * MS, 4 * MS),
         (4, 1, 1, 250 * MS, 0),
     ],
 )
@@ -174,3 +175,9 @@ def test_no_send_by_a_proxy_is_beside_a_fault_of_a_broker() -> None:
     sends = replace(sends_of([11 * S] * 2, [2 * MS] * 2, broker=[0, 1]), brokers=("proxy-1", "broker-a"))
     assert beside_faults(sends, [fault(10 * S, 12 * S)]).tolist() == [False, True]
     assert beside_faults(sends, [fault(10 * S, 12 * S, FaultKind.KILL_PROXY, "proxy-2")]).tolist() == [True, True]
+
+
+def test_the_worst_moment_has_the_largest_difference() -> None:
+    """Not the longest times."""
+    medians = {Arm.BASELINE: [1.0, 8.0], Arm.CANDIDATE: [10.0, 12.0]}
+    assert SlowMoments([0, 100], medians, {Arm.BASELINE: [], Arm.CANDIDATE: [0, 1]}, 100).worst == (1.0, 10.0)

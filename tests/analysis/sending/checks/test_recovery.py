@@ -108,13 +108,22 @@ def test_a_send_that_never_returned_ends_no_gap() -> None:
     assert signatures(facts) == []
 
 
-def test_the_time_of_each_arm_is_a_measure() -> None:
-    """The measure is the longest time without a success, 1 s and 3 s."""
-    measures = outcomes_evaluation.evaluate(found([(17 * S, None)])).measures
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "times_ms"),
+    [
+        ([(15 * S, None)], [(17 * S, None)], {"baseline": 1_000, "candidate": 3_000}),
+        ([(15 * S, None)], [(14 * S, None)], {"baseline": 1_000}),
+        ([], [(90 * S, None)], {}),
+    ],
+)
+def test_the_time_of_each_arm_is_a_measure(baseline: list[End], candidate: list[End], times_ms: dict[str, int]) -> None:
+    """The longest time without a success, of an arm whose sends ended later; without the baseline's nothing is late."""
+    facts = found(candidate, baseline)
+    measures = outcomes_evaluation.evaluate(facts).measures
     assert [(one.name, one.value, one.unit) for one in measures if "without-success" in one.name] == [
-        ("longest-without-success-after-kill-proxy baseline", 1_000, "ms"),
-        ("longest-without-success-after-kill-proxy candidate", 3_000, "ms"),
+        (f"longest-without-success-after-kill-proxy {arm}", ms, "ms") for arm, ms in times_ms.items()
     ]
+    assert "recovered" not in "".join(signatures(facts))
 
 
 def test_example_names_limit_and_time() -> None:
@@ -126,3 +135,6 @@ def test_example_names_limit_and_time() -> None:
         " gRPC's backoff"
     )
     assert one.example.observed == "10.0 s without a success, to the end of the case"
+    facts = found([(21 * S, None), (28 * S, None)])
+    (one,) = (each for each in facts.divergences["outcomes"] if "recovered" in each.signature)
+    assert one.example.where.number == 0

@@ -12,8 +12,11 @@ from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.checks.durations.silent_brokers import BLOCKED, RETRIED, SilentBrokers, retried_shares
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
+from rocketdiff.core.answers.evidence import ComparedShares
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.settings import ClientSettings
+from rocketdiff.core.tables.signatures import OUTLASTED_TIMEOUT
 from rocketdiff.traces.manifest import LONGEST_STALL, CaseEntry
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.builders import ENTRY, MS, SUBJECTS, S
@@ -101,12 +104,17 @@ def test_a_machine_that_is_late_for_both_conforms(new_run: Callable, ending_of: 
 
 @pytest.mark.parametrize(
     ("met", "ended", "found"),
-    [((9, 9), (9, 0), 1), ((9, 9), (9, 5), 0), ((2, 2), (2, 1), 0), ((9, 0), (9, 0), 0), ((9, 9), (0, 9), 1)],
-)
+    [
+        ((9, 9), (9, 0), 1), ((9, 9), (9, 5), 0), ((2, 2), (2, 1), 0), ((9, 0), (9, 0), 0), ((9, 9), (0, 9), 1),
+        ((4, 9), (4, 4), 1),
+    ],
+)  # fmt: skip
 def test_shares_of_retried_sends(met: tuple[int, int], ended: tuple[int, int], found: int) -> None:
     """Blocked attempts that one arm alone tries again are compared, in both directions."""
     tallies = tallied(*met, BLOCKED, BLOCKED) | tallied(*ended, RETRIED, RETRIED)
-    assert len(retried_shares(CaseFacts("r1", SUBJECTS, ENTRY, tallies=tallies))) == found
+    situation = "where a broker stayed silent beyond the timeout of an attempt, with time left"
+    shares = ComparedShares("retried/after-silence", situation, "tried again", met, ended)
+    assert retried_shares(CaseFacts("r1", SUBJECTS, ENTRY, tallies=tallies)) == (shares,) * found
 
 
 ALLOWED_MS = 200
@@ -143,16 +151,24 @@ def timeouts(
     return {"sends": sends, "attempts": attempts}
 
 
+def begun_later(arm: dict[str, list[dict[str, Any]]], by_ms: int, **others: Any) -> dict[str, list[dict[str, Any]]]:
+    """The attempts of these sends, begun so long after their call."""
+    sends = [row | {"start_ns": row["start_ns"] - by_ms * MS} for row in arm["sends"]]
+    return {"sends": sends, "attempts": [row | others for row in arm["attempts"]]}
+
+
 def observed(
-    baseline: Any, candidate: Any, *outages: dict[str, Any], entry: CaseEntry = TIMED
+    baseline: Any, candidate: Any, *outages: dict[str, Any], entry: CaseEntry = TIMED, outlasted: Arm | None = None
 ) -> tuple[list[Any], dict[str, tuple[int, int]]]:
-    """Differences, and blocked and retried attempts of each arm."""
+    """Differences, and blocked and retried attempts of each arm. outlasted: one was noted before as far too long."""
     arms = {"baseline": baseline, "candidate": candidate}
     tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
     case = trace(
         entry, **tables, routes=[{}], faults=[OUTAGE | {"inject_ns": S, "healed_ns": 61 * S} | one for one in outages]
     )
     collector = SendFacts("r1", 1, 0)
+    if outlasted is not None:
+        collector.differ_at(OUTLASTED_TIMEOUT, outlasted, at_ns=0, phase="paused", expected="", observed="")
     SilentBrokers(CaseContext(case, rulebook_for(case), collector)).finish()
     counts = {
         (fact.arm, fact.check): fact.n for fact in (each.fact for each in collector.facts()) if isinstance(fact, Tally)
@@ -169,8 +185,8 @@ def observed(
             (
                 LATE,
                 8,
-                "at most 50 ms beyond their timeout: the baseline's 9 up to 5 ms",
-                "9 of 9 longer, by up to 301 ms (p = 5.9e-07)",
+                "at most 50 ms beyond their timeout: the baseline's 10 up to 5 ms",
+                "9 of 9 longer, by up to 301 ms (p = 1.5e-07)",
             ),
         ),
         (
@@ -178,8 +194,8 @@ def observed(
             (
                 LATE,
                 3,
-                "at most 50 ms beyond their timeout: the baseline's 9 up to 5 ms",
-                "6 of 9 longer, by up to 301 ms (p = 5.9e-07)",
+                "at most 50 ms beyond their timeout: the baseline's 10 up to 5 ms",
+                "6 of 9 longer, by up to 301 ms (p = 1.5e-07)",
             ),
         ),
         (
@@ -197,7 +213,7 @@ def test_late_and_growing_timeouts_of_literal_sends(
     late_ms: tuple[float, ...], found: tuple[str, int, str, str] | None
 ) -> None:
     """The example is the latest timeout, with the baseline's limits."""
-    differences, _ = observed(timeouts(ON_TIME), timeouts(late_ms), {})
+    differences, _ = observed(timeouts((*ON_TIME, 2.0)), timeouts(late_ms), {})
     seen = [(each.signature, each.send, each.expected, each.observed) for each in differences]
     assert seen == ([] if found is None else [found])
     for each in differences:
@@ -225,6 +241,9 @@ def test_late_and_growing_timeouts_of_literal_sends(
         (timeouts((-5.1,) * 9), [{}], (0, 0)),
         (timeouts((5.0, 1.0), every_ms=4), [{}], (1, 1)),
         (timeouts((5.0, 1.0), every_ms=5), [{}], (2, 1)),
+        (timeouts((1.0, 5.0, 1.0, 1.0), every_ms=2), [{}], (2, 1)),
+        (begun_later(timeouts(ON_TIME), 1), [{}], (9, 5)),
+        (begun_later(timeouts(ON_TIME), 0, attempt=1), [{}], (0, 0)),
     ],
 )
 def test_which_attempts_a_silent_broker_blocked(
@@ -238,7 +257,7 @@ def test_which_attempts_a_silent_broker_blocked(
 def test_a_stall_of_the_baseline_counts_with_its_longest_delay() -> None:
     """Of two timeouts that a stall delayed together the longer one is the measure of the machine."""
     late = timeouts((300.0,) * 9)
-    assert observed(timeouts((300.0, 1.0), every_ms=4), late, {})[0] == []
+    assert observed(timeouts((300.0, 1.0) * 9, at_once=2), late, {})[0] == []
     assert observed(timeouts((30.0, *ON_TIME), every_ms=300), late, {})[0] != []
 
 
@@ -248,11 +267,40 @@ def test_a_stall_of_the_candidate_counts_with_its_shortest_delay() -> None:
     assert observed(timeouts(ON_TIME), timeouts((300.0, 300.0) * 9, at_once=2), {})[0] != []
 
 
-@pytest.mark.parametrize(("calm_ms", "is_late"), [(1, True), (100, False)])
-def test_timeouts_are_as_late_as_the_slowest_sends_in_calm(calm_ms: int, is_late: bool) -> None:
-    """Beside sends of 100 ms in calm timeouts may be 300 ms late, three times as much."""
-    found, _ = observed(timeouts(ON_TIME, calm_ms=calm_ms), timeouts((300.0,) * 9, calm_ms=calm_ms), {})
-    assert [each.signature for each in found] == [LATE] * is_late
+@pytest.mark.parametrize(
+    ("calm_ms", "is_late"), [((1, 1), True), ((100, 1), True), ((1, 100), True), ((100, 100), False)]
+)
+def test_timeouts_are_as_late_as_the_slowest_sends_in_calm(calm_ms: tuple[int, int], is_late: bool) -> None:
+    """Beside sends of 100 ms in calm of both timeouts may be 300 ms late, three times as much."""
+    arms = [timeouts(late, calm_ms=each) for late, each in zip((ON_TIME, (300.0,) * 9), calm_ms, strict=True)]
+    assert [each.signature for each in observed(*arms, {})[0]] == [LATE] * is_late
+
+
+def test_calm_sends_raise_no_limit_where_one_arm_met_no_silence() -> None:
+    """The other's attempts count if their broker was silent for 51 ms more."""
+    alone = timeouts((), calm_ms=100), timeouts(ON_TIME, calm_ms=100)
+    assert observed(*alone, {"heal_ns": 18 * S + (ALLOWED_MS + 51) * MS})[1]["candidate"] == (9, 5)
+
+
+@pytest.mark.parametrize(("silent_us", "limit_ms"), [(0, 50), (500, 900)])
+def test_only_timeouts_at_silent_brokers_raise_the_limit(silent_us: int, limit_ms: int) -> None:
+    """The baseline's last one, 300 ms late, only if its broker was silent beyond its timeout."""
+    heal_ns = 18 * S + ALLOWED_MS * MS + silent_us * 1_000
+    ((one,), _) = observed(timeouts((*ON_TIME[:8], 300.0)), timeouts((300.0,) * 9), {"heal_ns": heal_ns})
+    assert one.expected.startswith(f"at most {limit_ms} ms beyond their timeout: the baseline's 8")
+
+
+def test_a_delay_is_never_negative() -> None:
+    """A client may round its timeout down."""
+    ((one,), _) = observed(timeouts((-3.0,) * 9), timeouts((300.0,) * 9), {})
+    assert one.expected == "at most 50 ms beyond their timeout: the baseline's 9 up to 0 ms"
+
+
+@pytest.mark.parametrize(("outlasted", "found"), [(Arm.CANDIDATE, []), (Arm.BASELINE, [LATE])])
+def test_a_timeout_outlasted_by_far_is_noted_once(outlasted: Arm, found: list[str]) -> None:
+    """The candidate's exact difference already shows it."""
+    differences, _ = observed(timeouts(ON_TIME), timeouts((300.0,) * 9), {}, outlasted=outlasted)
+    assert [each.signature for each in differences if each.signature != OUTLASTED] == found
 
 
 def test_attempts_that_use_up_the_time_of_their_call_are_not_tried_again() -> None:
