@@ -1,18 +1,24 @@
 """
 Program for test_killed.py: adds and judges two runs, is killed by SIGKILL in each phase, and repeats the commands.
 
-Every phase gets a forked process with its own record. The parent opens no record, because threads do not survive a fork.
+Every phase gets a forked process with its own record, a copy of one on which the commands before were complete. The parent opens
+no record, because threads do not survive a fork.
 """
 
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
+
+import pyarrow.acero  # noqa: F401 - once, before all forks
+import scipy.stats  # noqa: F401 - as above
 
 from rocketdiff.record.commands import add, compact, judge
 from rocketdiff.record.conclude import concluding
@@ -102,6 +108,22 @@ def killed(place: RecordPlace, runs: list[Path], phase: str) -> str:
     return "alive"
 
 
+class Reached(Exception):
+    """The command before which a record is wanted."""
+
+
+def record_before(place: RecordPlace, runs: list[Path], command: str) -> str:
+    """Run the commands before this one. Of the first there are none, and no record."""
+
+    def began(name: str) -> None:
+        if name == command:
+            raise Reached
+
+    with suppress(Reached):
+        commands(place, runs, began)
+    return ""
+
+
 def repeated(place: RecordPlace, runs: list[Path]) -> str:
     commands(place, runs)
     return digest(place)
@@ -115,7 +137,14 @@ def main() -> None:
     folder, runs = Path(sys.argv[1]), [Path(word) for word in sys.argv[2:]]
     rules_now(), concluding()  # once, before all forks
     _, undisturbed = forked(lambda: repeated(RecordPlace.named(str(folder / "undisturbed")), runs))
+    before = {command: folder / f"before-{command}" for command in ("judge", "compact")}
+    for command, there in before.items():
+        place = RecordPlace.named(str(there))
+        forked(lambda place=place, command=command: record_before(place, runs, command))  # type: ignore[misc]  # bound for this turn
     for number, phase in enumerate(PHASES):
+        command = phase.partition(":")[0]
+        if command in before:
+            shutil.copytree(before[command], folder / str(number))
         place = RecordPlace.named(str(folder / str(number)))
         died_of, _ = forked(lambda place=place, phase=phase: killed(place, runs, phase))  # type: ignore[misc]  # bound for this turn
         _, rows = forked(lambda place=place: repeated(place, runs))  # type: ignore[misc]  # as above
