@@ -8,8 +8,12 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.conclusions import case_facts
+from rocketdiff.analysis.facts import Tally
 from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.checks.results import pace
+from rocketdiff.analysis.sending.send_facts import SendFacts
+from rocketdiff.analysis.sending.steps.rulebook import Rulebook
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.answers.verdict import Verdict
 from rocketdiff.core.errors import ExitCode
@@ -205,7 +209,9 @@ def blocked(number: int, more: int = 0) -> int:
 def test_sends_beside_a_fault(more_ns: int, found: list[str]) -> None:
     """After a pause, sends to brokers without a fault take as long as the other client's; 100 ms more are found."""
     slow = closed_loop(lambda n: blocked(n, more_ns if 100 < n < 150 else 0))
-    assert signatures(facts_of(closed_loop(blocked), slow, pause(1.0, 1.2))) == found
+    facts = facts_of(closed_loop(blocked), slow, pause(1.0, 1.2))
+    assert signatures(facts) == found
+    assert facts.mean("pace", "since-ns", phase="duration") == (S if found else None)
 
 
 def test_sends_beside_a_fault_without_a_core_are_not_slow() -> None:
@@ -247,11 +253,16 @@ def test_all_sends_take_far_longer() -> None:
     assert ended(pace.evaluate(facts))[1] is ExitCode.DIVERGES
 
 
+UNCALLED = {"error": "NeverCalledBack", "outcome": "unknown", "status": None}
+
+
 def test_a_callback_that_never_came_makes_no_case_longer() -> None:
     """The end of such a call is when its driver stopped waiting; the check ``callbacks`` judges it."""
     late = closed_loop(usual)
-    late["sends"][100] |= {"end_ns": 20 * S, "error": "NeverCalledBack", "outcome": "unknown", "status": None}
+    late["sends"][100] |= {"end_ns": 20 * S} | UNCALLED
     assert signatures(facts_of(closed_loop(usual), late, pause(0.0, 4.0))) == []
+    none = {"sends": [row | UNCALLED for row in late["sends"]], "attempts": late["attempts"]}
+    assert signatures(facts_of(closed_loop(usual), none, pause(0.0, 4.0))) == []
 
 
 @pytest.mark.parametrize(("moments", "verdict"), [(4, Verdict.NOT_APPLICABLE), (5, Verdict.CONFORMS)])
@@ -269,3 +280,56 @@ def test_a_short_case_shows_no_pace() -> None:
     """In less than a second of sends nothing is compared."""
     facts = facts_of(closed_loop(usual, 60), closed_loop(usual, 60))
     assert ended(pace.evaluate(facts))[0].verdict is Verdict.NOT_APPLICABLE
+
+
+def losses(time: str, baseline: Any, candidate: Any) -> tuple[dict[tuple[str, str], float], list[tuple[int, int]]]:
+    """Tallies of a time, by arm and key, and the differences: send and instant."""
+    settings = replace(ENTRY.settings, send_msg_timeout_ms=300, retry_times_when_send_async_failed=0)
+    arms = {"baseline": baseline, "candidate": candidate}
+    tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
+    case = trace(replace(ENTRY, settings=settings), **tables, faults=[])
+    collector = SendFacts("r1", 1, 0)
+    pace.Pace(CaseContext(case, Rulebook({}), collector)).finish()
+    tallies = [each.fact for each in collector.facts() if isinstance(each.fact, Tally) and each.fact.phase == time]
+    counts = {(one.arm, one.key): one.total or float(one.n) for one in tallies}
+    return counts, [(one.send, one.at_ns) for one in collector.differences()]
+
+
+@pytest.mark.parametrize(("more_ns", "is_longer"), [(0, False), (1, True)])
+def test_when_all_sends_take_far_longer(more_ns: int, is_longer: bool) -> None:
+    """Half as long again as 1 s, and three timeouts of 300 ms. The example is the call that took longest."""
+
+    def two(first_ms: int, second_ms: int, more_ns: int = 0) -> dict[str, Any]:
+        ends = 7 * S + first_ms * MS + more_ns, 7 * S + second_ms * MS
+        times = zip((7 * S, 7 * S + 900 * MS), ends, strict=True)
+        rows = [{"send": n, "due_ns": due, "start_ns": due, "end_ns": end} for n, (due, end) in enumerate(times)]
+        return {"sends": rows, "attempts": [{"send": 0}, {"send": 1}]}
+
+    counts, found = losses("all-sends", two(400, 1_000), two(2_400, 2_300, more_ns))
+    times = {
+        "lost-ms": 3_300 + 1e-6,
+        "since-ns": 7 * S,
+        "until-ns": 9_400 * MS + 1,
+    }  # 2.4 s and 1.4 s, not 0.4 s and 0.1 s
+    assert counts == pytest.approx({("candidate", key): time for key, time in times.items()} if is_longer else {})
+    assert found == ([(0, 7 * S)] if is_longer else [])
+
+
+def test_how_far_a_client_is_behind() -> None:
+    """
+    A call of 1.5 s fails, and the next is due 10 ms later.
+
+    Then each call begins 8 ms less late. Of 24 in the quarter of a second the median is late by 1,400 ms, 1,398 ms more
+    than the other client's; the last of seven such moments ends after 2.75 s.
+    """
+    late = closed_loop(lambda n: (1_500 if n == 100 else 2) * MS, since_ns=7 * S)
+    late["sends"][100] |= {"error": "RemotingTimeoutException", "outcome": "unknown", "status": None}
+    counts, found = losses("delay", closed_loop(lambda _: 2 * MS, since_ns=7 * S), late)
+    assert {key: of for key, of in counts.items() if key[1] != "moments"} == {
+        ("baseline", "slow"): 0,
+        ("candidate", "slow"): 7,
+        ("candidate", "lost-ms"): 1_398,
+        ("candidate", "since-ns"): 7 * S,
+        ("candidate", "until-ns"): 9_750 * MS,
+    }
+    assert found == [(101, 9_500 * MS)]
