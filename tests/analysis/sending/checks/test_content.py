@@ -129,10 +129,14 @@ def test_copies_are_compared_like_with_like() -> None:
     assert compared(ours, replace(stored_send(CANDIDATE, extra), row=None)) == {}
 
 
+def new_each_time(value: str) -> dict[str, Any]:
+    return dict.fromkeys(("UNIQ_KEY", "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"), value)
+
+
 def test_every_difference_of_two_copies_is_reported() -> None:
     """Properties and flags must be equal, except keys, ids and places."""
-    ours = copied(WAIT="true", CLUSTER="c", UNIQ_KEY="A", REAL_TOPIC="t", REAL_QID="0", MSG_REGION="r")
-    other = copied(1, WAIT="false", EXTRA="1", UNIQ_KEY="B", REAL_TOPIC="u", REAL_QID="1", MSG_REGION="r")
+    ours = copied(**new_each_time("a"), WAIT="true", CLUSTER="c", MSG_REGION="r")
+    other = copied(1, **new_each_time("b"), WAIT="false", EXTRA="1", MSG_REGION="r")
     theirs = replace(other, flag=3, sys_flag=4)
     assert compared(stored_send(BASELINE, ours), stored_send(CANDIDATE, theirs)) == {
         "property-missing/CLUSTER": ("CLUSTER='c' as baseline", "no such property"),

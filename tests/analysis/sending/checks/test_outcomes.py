@@ -277,8 +277,10 @@ def test_every_attempt_is_examined_and_a_send_reported_once() -> None:
     assert (one.count, one.example.where.attempt) == (1, 1)
     assert one.example.observed == "attempt 1 ended with SEND_OK after 1 ms"
     assert "broker-b, which was paused from before" in one.example.expected
-    killed = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *attempts)), faults=[replace(PAUSE, kind=FaultKind.KILL)])
+    longer = attempts[0], replace(attempts[1], end_ns=attempts[1].end_ns + 1), attempts[2]
+    killed = facts_of_outcomes(pair(None, made(CANDIDATE, 0, *longer)), faults=[replace(PAUSE, kind=FaultKind.KILL)])
     ((one,),) = killed.divergences.values()
+    assert one.example.observed == "attempt 1 ended with SEND_OK after 2 ms"
     assert "broker-b, which was killed from before" in one.example.expected
 
 
