@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.sending.checks.context import CaseContext
@@ -17,7 +18,7 @@ from rocketdiff.analysis.sending.columns.arm_columns import (
     place_of,
 )
 from rocketdiff.analysis.sending.columns.calm_sends import CalmColumns, buckets_of
-from rocketdiff.analysis.sending.columns.calm_tallies import _are_sparse, added_up, counted
+from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, _are_sparse, added_up, counted
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, _after_trouble, _views_of
 from rocketdiff.analysis.sending.columns.choices import Choices, choices_of
 from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase_codes
@@ -25,6 +26,7 @@ from rocketdiff.analysis.sending.columns.observed import _CalmBefore, _RunningBo
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.columns.turns import Turns, turns_of
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
+from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode
@@ -185,21 +187,24 @@ def test_a_second_attempt_at_the_same_queue_is_not_simple() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sends", "attempts", "thread", "after"),
+    ("sends", "attempts", "threads", "after"),
     [
-        ({}, {}, 0, [False] * 3),
-        ({"error": SLOW, "status": None}, {}, 0, [False, False, True]),
-        ({"error": SLOW, "status": None}, {}, 1, [False] * 3),
-        ({}, {"error": SLOW, "status": None}, 0, [False, False, True]),
-        ({}, {"error": SLOW, "status": None}, 1, [False] * 3),
-        ({}, {"error": SLOW, "status": None, "broker": "broker-b"}, 0, [False] * 3),
+        ({}, {}, (0, 0), [False] * 3),
+        ({"error": SLOW, "status": None}, {}, (0, 0), [False, False, True]),
+        ({"error": SLOW, "status": None}, {}, (0, 1), [False] * 3),
+        ({"error": SLOW, "status": None}, {}, (1, 1), [False, False, True]),
+        ({}, {"error": SLOW, "status": None}, (0, 0), [False, False, True]),
+        ({}, {"error": SLOW, "status": None}, (0, 1), [False] * 3),
+        ({}, {"error": SLOW, "status": None, "broker": "broker-b"}, (0, 0), [False] * 3),
     ],
 )
-def test_which_views_end_an_interval_of_earlier_ones(sends: Row, attempts: Row, thread: int, after: list[bool]) -> None:
+def test_which_views_end_an_interval_of_earlier_ones(
+    sends: Row, attempts: Row, threads: tuple[int, int], after: list[bool]
+) -> None:
     """A thread's next send after a failed call, and its next attempt at a broker where one failed."""
     rows, brokers = three(sends, attempts), WordDictionary()
     for name in ("sends", "attempts"):
-        rows[name][2]["thread"] = thread
+        rows[name][1]["thread"], rows[name][2]["thread"] = threads
     columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
     assert columns is not None
     assert _after_trouble(columns, len(brokers.words)).tolist() == after
@@ -283,6 +288,20 @@ def test_the_lead_of_a_clock_before_each_place_of_a_stretch() -> None:
             before.go_to(place)
             found.append(list(before.clock_leads()))
     assert found == [[], [("broker-a", 5.0)], [("broker-a", 2.0)], [], [("broker-a", 2.0)]]
+
+
+@pytest.mark.parametrize(("mode", "clock"), [(SendMode.ONEWAY, STEADY), (SendMode.SYNC, None)])
+def test_no_lead_is_known_without_answers_or_a_clock(mode: SendMode, clock: ClockAnchor | None) -> None:
+    """One-way sends are not acknowledged."""
+    case: Any = SimpleNamespace(rotates=True, mode=mode, arms={arm: SimpleNamespace(lanes=None) for arm in Arm})
+    context: Any = SimpleNamespace(entry=SimpleNamespace(clock=clock))
+    before = _CalmBefore(case, context)
+    before.begin(np.array([1]))
+    before.go_to(1)
+    assert list(before.clock_leads()) == []
+    assert not before.has_lanes
+    copy, side = cast(Copy, None), cast(SendView, SimpleNamespace(arm=Arm.CANDIDATE))
+    assert before.last_in_lane(side, copy) is None
 
 
 def test_times_of_calm_asynchronous_calls() -> None:
@@ -388,18 +407,27 @@ Calls = tuple[tuple[int, int, int, int], ...]
 """Of each call its start, its attempt's start and end, and its end, in µs."""
 
 
-def turns(calls: Calls, queues: tuple[tuple[str, int], ...], clock: ClockAnchor = STEADY, **changes: Any) -> Turns:
+def turns(
+    calls: Calls,
+    queues: tuple[tuple[str, int], ...],
+    clock: ClockAnchor = STEADY,
+    *,
+    is_async: bool = False,
+    **changes: Any,
+) -> Turns:
     """Turns of calls to the queues a0 a1 b0 b1 in rotation."""
+    mode, more = (SendMode.ASYNC, {"mode": "async", "callbacks": 1}) if is_async else (SendMode.SYNC, {})
     rows: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
     for number, times in enumerate(calls):
         start, tried, answered, end = (at * 1_000 for at in times)
         one = {"send": number, "broker": f"broker-{'aabb'[number % 4]}", "queue_id": number % 2}
-        rows["sends"].append(one | {"start_ns": start, "end_ns": end})
+        rows["sends"].append(one | more | {"start_ns": start, "end_ns": end})
         rows["attempts"].append(one | {"start_ns": tried, "end_ns": answered})
-    brokers = WordDictionary()
-    columns = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    brokers, case, settings = WordDictionary(), trace(SMALL, **rows), replace(SMALL.settings, **changes)
+    columns = arm_columns(case, Arm.CANDIDATE, brokers, mode)
     assert columns is not None
-    return turns_of(columns, {1: queues}, SendKind.PLAIN, brokers, replace(SMALL.settings, **changes), clock)
+    chosen = choices_of(case, Arm.CANDIDATE, columns) if is_async else None
+    return turns_of(columns, {1: queues}, SendKind.PLAIN, brokers, settings, clock, chosen)
 
 
 AB = tuple((f"broker-{name}", queue) for name in "ab" for queue in (0, 1))
@@ -408,20 +436,30 @@ AB = tuple((f"broker-{name}", queue) for name in "ab" for queue in (0, 1))
 @pytest.mark.parametrize(
     ("calls", "keeps"),
     [
-        (((0, 0, 900, 900), (1_000, 1_000, 49_999, 49_999)), True),
-        (((0, 0, 900, 900), (1_000, 1_000, 50_000, 50_000)), False),
-        (((0, 0, 900, 900), (1_999, 1_999, 49_999, 49_999)), True),
-        (((0, 0, 900, 900), (900, 900, 1_900, 1_900)), True),
-        (((0, 0, 900, 900), (899, 899, 1_900, 1_900)), False),
-        (((0, 0, 900, 900), (1_000, 999, 1_900, 1_900)), False),
-        (((0, 0, 900, 900), (1_000, 1_000, 1_901, 1_900)), False),
-        (((0, 0, 90_000, 90_000), (90_000, 90_000, 91_000, 91_000)), True),
+        (((0, 0, 900, 900), (1_000, 1_000, 49_999, 49_999)), [True]),
+        (((0, 0, 900, 900), (1_000, 1_000, 50_000, 50_000)), [False]),
+        (((0, 0, 900, 900), (1_999, 1_999, 49_999, 49_999)), [True]),
+        (((0, 0, 900, 900), (900, 900, 1_900, 1_900)), [True]),
+        (((0, 0, 900, 900), (899, 899, 1_900, 1_900)), [False]),
+        (((0, 0, 900, 900), (1_000, 999, 1_900, 1_900)), [False]),
+        (((0, 0, 900, 900), (1_000, 1_000, 1_901, 1_900)), [False]),
+        (((0, 0, 90_000, 90_000), (90_000, 90_000, 91_000, 91_000)), [True]),
+        (((0, 0, 900, 900), (1_000, 1_000, 1_900, 1_900), (1_899, 1_899, 2_900, 2_900)), [True, False]),
     ],
 )
-def test_quick_calls_keep_their_turn_beside_a_fault_table(calls: Calls, keeps: bool) -> None:
+def test_quick_calls_keep_their_turn_beside_a_fault_table(calls: Calls, keeps: list[bool]) -> None:
     """Less than 50 ms whatever the clock shows, from before its attempt to after its answer, and after the call before it."""
     for queues in (AB, AB[::-1]):
-        assert turns(calls, queues, send_latency_fault_enable=True).keeps.tolist() == [False, keeps]
+        assert turns(calls, queues, send_latency_fault_enable=True).keeps.tolist() == [False, *keeps]
+
+
+@pytest.mark.parametrize(("answered_us", "keeps"), [(491_999, True), (492_000, False)])
+def test_an_asynchronous_call_keeps_its_turn_until_10_ms_before_its_timeout(answered_us: int, keeps: bool) -> None:
+    """Of 500 ms; it begins at 1 ms, and its attempt at 401 ms."""
+    calls = ((0, 0, 900, 900), (1_000, 401_000, answered_us, answered_us), (900_000, 900_000, 900_900, 900_900))
+    found = turns(calls, AB, is_async=True)
+    assert found.keeps.tolist() == [False, keeps, True]
+    assert found.choices is not None
 
 
 @pytest.mark.parametrize(
@@ -469,6 +507,15 @@ def test_the_only_queue_of_a_list_follows_itself() -> None:
     assert columns is not None
     found = turns_of(columns, {1: AB[:1]}, SendKind.PLAIN, brokers, SMALL.settings)
     assert found.keeps.tolist() == [False, True, True]
+
+
+def test_codes_of_words() -> None:
+    """A null has none; a column may have several chunks, or not one."""
+    words, kind = WordDictionary(), cast(Any, pa.dictionary(pa.int32(), pa.string()))
+    chunks = [pa.array(chunk, kind) for chunk in (["b", "a", None], ["c", "b"])]
+    assert words.codes_of(pa.chunked_array(chunks)).tolist() == [0, 1, -1, 2, 0]
+    assert words.codes_of(pa.chunked_array([], kind)).tolist() == []
+    assert words.words == ["b", "a", "c"]
 
 
 def test_places_of_queues_and_views_of_sends() -> None:
@@ -653,3 +700,18 @@ def test_calm_sends_as_checks_count_them() -> None:
     assert calm.tried_at({"broker-b", "broker-c"}).tolist() == [True, False]
     part.turns.choices, part.lanes = 1, SimpleNamespace(follows=np.array([True, True, False]))
     assert (calm.called_back.tolist(), calm.follows.tolist()) == ([True] * 2, [False, True])
+
+
+def test_shares_are_kept_by_the_send_at_hand() -> None:
+    """Those of before the first send too; a count without a share has none."""
+    collector, tally = OrderedCollector("r1", 1, 0), ("order", "baseline", "calm", "pair")
+    collector.count(*tally, total=2.0)
+    collector.count(*tally)
+    collector.at = 5
+    collector.count(*tally, n=3, total=0.5)
+    assert [each.tolist() for each in collector.shares(tally)] == [[-1, 5], [2.0, 0.5]]
+    assert (collector.keys_of(*tally[:3]), collector.keys_of("order", "baseline", "after")) == (["pair"], [])
+    collector.add(tally, 4)
+    assert dict(collector._tallies) == {tally: [9, 2.5]}
+    collector.add(tally, 1, 7.0)
+    assert dict(collector._tallies) == {tally: [10, 7.0]}

@@ -27,6 +27,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from tests.analysis.builders import MS, S
+from tests.analysis.sending.columns.planted import both_ways
 from tests.analysis.trace_builders import QUEUES, SMALL, trace
 
 Row = dict[str, Any]
@@ -59,6 +60,7 @@ PLAIN_QUEUES: Row = {"kind": "queue"}
         (rows(), {}, SendKind.PLAIN),
         (rows(1, baseline=PLAIN_QUEUES, candidate=PLAIN_QUEUES), {}, SendKind.QUEUE),
         (rows(1, baseline={"kind": "batch"}, candidate={"kind": "batch"}), {}, SendKind.BATCH),
+        (rows(1, baseline={"kind": "selector"}, candidate={"kind": "selector"}), {}, SendKind.SELECTOR),
         (rows(candidate=PLAIN_QUEUES), {}, None),
         (rows(1, baseline=PLAIN_QUEUES), {}, None),
         (rows(candidate={"delay_level": 3}), {}, None),
@@ -129,8 +131,11 @@ def four(
 
 
 LATE = replace(SMALL, clock=ClockAnchor(1 << 54, 0))
+STEPPED = replace(SMALL, clock=ClockAnchor(0, 0, ((15 * MS, 0), (25 * MS, 30 * MS))))
 UNCLOCKED = replace(SMALL, clock=None)
 BATCHES: dict[int, Row | None] = {number: {"kind": "batch"} for number in range(4)}
+NAMED: dict[int, Row | None] = {number: {"kind": "queue", "argument": number} for number in range(4)}
+FAR_APART: dict[str, Any] = {"stored": [{"send": number, "queue_offset": number << 60} for number in range(4)]}
 REFUSED: dict[int, Row | None] = {1: {"code": 1}}
 
 
@@ -140,6 +145,7 @@ REFUSED: dict[int, Row | None] = {1: {"code": 1}}
         (four(), SMALL, [0], []),
         (four(), UNCLOCKED, [0], []),
         (four(), LATE, None, None),
+        (four(), STEPPED, [0, 2], []),
         (four(lead_ms=120), SMALL, None, None),
         (four(lead_ms=120), UNCLOCKED, [0], []),
         (four("oneway"), SMALL, [0], [0, 1, 2, 3]),
@@ -155,18 +161,31 @@ REFUSED: dict[int, Row | None] = {1: {"code": 1}}
         (four(candidate={3: None}), SMALL, [0, 3], []),
         (four(candidate={3: {"kind": "queue"}}), SMALL, None, None),
         (four(candidate={3: {"mode": "oneway"}}), SMALL, None, None),
+        (four(candidate={1: {"send": 0}}), SMALL, None, None),
+        (four(candidate={3: {"send": 5_000}}), SMALL, None, None),
+        (four("async", candidate={3: {"send": 4}}), SMALL, None, None),
+        (four(baseline=NAMED, candidate=NAMED), SMALL, [0], []),
+        (four(baseline=NAMED, candidate=NAMED) | FAR_APART, SMALL, None, None),
         (four("async", baseline=BATCHES, candidate=BATCHES), SMALL, None, None),
     ],
 )  # fmt: skip
 def test_sends_of_a_small_case_that_become_objects(
     tables: dict[str, Any], entry: CaseEntry, slow: list[int] | None, returned: list[int] | None
 ) -> None:
-    """The first follows none; beside it at most one more of four, among them the candidate's longest call that returned."""
-    case = trace(entry, **tables, routes=[{}])
+    """
+    The first follows none; beside it at most one more of four, among them the candidate's longest call that returned.
+
+    The facts are those of the replay, beside messages of other programs too.
+    """
+    foreign = {"send": None, "queue_offset": 7}
+    case = trace(entry, **tables | {"stored": [*tables["stored"], foreign]}, routes=[{}])
+    here, there = both_ways(case)
+    assert here == there
     found = case_columns(case, rulebook_for(case))
     if found is None:
         assert slow is None
         return
+    assert not isinstance(here, str)
     assert (np.flatnonzero(found.slow).tolist(), np.flatnonzero(found.returned).tolist()) == (slow, returned)
     begun = {arm: len(tables[f"sends_{arm}"]) for arm in Arm}
     assert found.keys.tolist() == [0, 1, 2, 3]
@@ -239,10 +258,10 @@ def test_the_candidate_s_longest_call(returned: tuple[bool, ...], place: list[in
 def test_messages_stored_before_their_answers(
     second_ms: int, third_ms: int, earliest_ms: float, in_time: list[bool]
 ) -> None:
-    """Answered after 10 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message of a send shows."""
+    """Answered after 10.6 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message of a send shows."""
     table: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
     for number, at_ms in enumerate((0, second_ms, third_ms)):
-        times = {"send": number, "start_ns": number * S, "end_ns": number * S + 10 * MS}
+        times = {"send": number, "start_ns": number * S, "end_ns": number * S + 10_600_000}
         table["sends"].append(times | {"queue_offset": number})
         table["attempts"].append(times)
         table["stored"].append({"send": number, "queue_offset": number, "store_timestamp_ms": at_ms})

@@ -11,8 +11,10 @@ from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_
 from rocketdiff.analysis.sending.columns.contents import (
     Carried,
     Contents,
+    _by_code,
     _hashes,
     _of_one_length,
+    _pattern,
     alike,
     contents_of,
 )
@@ -139,6 +141,12 @@ def test_a_key_of_a_message_that_fits_no_pattern_is_known() -> None:
     assert found.sound.tolist() == [True, False, True, False, True, True]
 
 
+def test_a_message_of_no_send_may_have_an_empty_id() -> None:
+    """It has no planned body; the send that is not stored has no sound copy."""
+    found, _ = read(*usual(2), {"send": None, "properties": text(2, **{"rocketdiff.id": ""})})
+    assert (found.sound.tolist(), found.told.tolist()) == ([True, True, False], [True, True, False])
+
+
 def test_digests_are_not_asked_where_bodies_were_compared() -> None:
     """Another body is then found by the reader; without any properties every message is sound, and nothing is known."""
     found, _ = read(*usual(2), {"body": b"other"}, bodies_compared=True)
@@ -183,6 +191,23 @@ def test_ids_of_five_topics_are_more_than_the_patterns(ids: str, carried: list[i
     )
     assert (found.carried.tolist(), everything.sets) == (carried, [EMPTY])
     assert found.sound.tolist() == [number == 0 for number in carried]
+
+
+def test_characters_of_open_places() -> None:
+    """Printable ASCII that neither ends nor escapes a JSON string, in the key and at the end of the id."""
+    line = text(3).encode()
+    for place in (line.index(b"r/t/03") + 4, line.index(b"0A000003") + 7):
+        lines = np.tile(np.frombuffer(line, dtype=np.uint8), (256, 1))
+        lines[:, place] = np.arange(256)
+        pattern = _pattern(lines[ord("0")], Carried())
+        assert pattern is not None
+        plain = [code for code in range(32, 127) if chr(code) not in '"\\\\']
+        assert np.flatnonzero(pattern.fits(lines)).tolist() == plain
+
+
+def test_answers_of_no_codes() -> None:
+    """None is asked."""
+    assert _by_code(np.empty(0, dtype=np.int64), lambda _: pytest.fail("asked")).tolist() == []
 
 
 @pytest.mark.parametrize("width", [1, 7, 8, 9, 16, 17])

@@ -60,7 +60,7 @@ def views(words: str, *, at: int, every_ms: float = 10, on: bool = True, remembe
         ("aababa", 0, 5, 10, [3, 4]),
         ("aababa", 0, 5, 1, [1, 2, 3, 4]),
         ("aababa", 0, 5, 2, [3, 4]),
-        ("aababa", 0, 5, 1.9, [1, 2, 3, 4]),
+        ("aababa", 0, 5, 1.9999999, [1, 2, 3, 4]),
         ("acabab", 0, 5, 10, [1, 2, 3, 4]),
         ("acabab", 1, 5, 10, [3, 4]),
         ("aaaaaa", 2, 6, 10, [5]),

@@ -68,8 +68,17 @@ def test_the_last_message_before_a_view_in_a_queue(view: int, queue_id: int, las
     assert found.before(5, BROKERS.code("broker-a"), queue_id) is None
 
 
-@pytest.mark.parametrize(("offset", "has_lanes"), [(1 << 58, True), (1 << 61, False)])
+@pytest.mark.parametrize(
+    ("offset", "has_lanes"), [(1 << 58, True), ((1 << 60) - 2, True), ((1 << 60) - 1, False), (1 << 61, False)]
+)
 def test_offsets_too_far_apart_have_no_lanes(offset: int, has_lanes: bool) -> None:
     """Ranges of three lanes must fit in one number."""
     found = lanes("k0 q0 0", f"k0 q0 {offset}", "k1 q0 3")
+    assert (found is not None) is has_lanes
+
+
+@pytest.mark.parametrize(("thread", "keys", "has_lanes"), [((1 << 22) - 1, 256, True), (5_237_764, 205, False)])
+def test_keys_of_a_late_thread_may_be_too_many_for_lanes(thread: int, keys: int, has_lanes: bool) -> None:
+    """The last lane has the number 2³⁰ - 1, or 2³⁰: it has 32 bits for its place, and 30 for thread and key."""
+    found = lanes(*(f"t{thread} k{number} q0 {number}" for number in range(keys)))
     assert (found is not None) is has_lanes

@@ -40,7 +40,7 @@ class ColumnPass:
         collector: OrderedCollector,
         observers: Sequence[CaseObserver],
         *,
-        is_replayed: bool = True,
+        is_replayed: bool,
     ) -> None:
         trace, rules = context.trace, context.rulebook.rules
         self._case = case
