@@ -1,11 +1,12 @@
 """The check ``loss`` on manually built sends and counts: losses, strays and time limits."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.sending.checks.context import CaseObserver
+from rocketdiff.analysis.sending.checks.context import CalmBefore, CaseObserver
 from rocketdiff.analysis.sending.checks.storage import loss
 from rocketdiff.analysis.sending.checks.storage.loss import Loss, note_strays
 from rocketdiff.analysis.sending.send_view import Copy, Fate
@@ -16,7 +17,7 @@ from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
-from tests.analysis.builders import ENTRY, MS, S, context_of, ended, facts_of, fault, made, signatures, tried
+from tests.analysis.builders import ENTRY, MS, S, context_of, ended, facts_of, fault, made, pair, signatures, tried
 from tests.analysis.sending.checks.builders import (
     ASYNC,
     BASELINE,
@@ -79,6 +80,15 @@ def test_acknowledged_messages_are_stored_within_100_ms(sides: list[Any], wanted
     assert signatures(facts_alone(Loss, *sides, entry=NO_CLOCK)) == []
     if wanted:
         assert ended(loss.evaluate(found))[1] is ExitCode.DIVERGES
+
+
+def test_calm_sends_bound_the_clock_too() -> None:
+    """Those before a send, of the baseline, are never observed."""
+    context, late = context_of(), pair(None, acknowledged(1, 101))
+    observer = Loss(context)
+    observer.calm_before(late, cast(CalmBefore, SimpleNamespace(clock_leads=lambda: [("broker-b", 0.0)])))
+    observer.observe(late)
+    assert [f"{one.signature} 1" for one in context.collector.differences()] == EARLY
 
 
 def test_example_names_place_and_lateness() -> None:

@@ -88,3 +88,4 @@ def test_messages_of_a_group_lie_in_one_queue(
         if is_found
         else {}
     )
+    assert facts_alone(Order, replace(keyed(0, 5, **group), copies=None), faults=faults).tallies == {}

@@ -87,6 +87,7 @@ def test_examples_of_a_slower_client() -> None:
         for each in facts.divergences.values()
         for one in each
     }
+    assert texts["pace.slower/delay"][0].endswith("three times that and 10 ms are allowed")
     assert texts["pace.slower/all-sends"] == ("all sends through in little more than the baseline's 4.1 s", "8.0 s")
 
 
@@ -282,12 +283,14 @@ def test_a_short_case_shows_no_pace() -> None:
     assert ended(pace.evaluate(facts))[0].verdict is Verdict.NOT_APPLICABLE
 
 
-def losses(time: str, baseline: Any, candidate: Any) -> tuple[dict[tuple[str, str], float], list[tuple[int, int]]]:
+def losses(
+    time: str, baseline: Any, candidate: Any, *faults: dict[str, Any]
+) -> tuple[dict[tuple[str, str], float], list[tuple[int, int]]]:
     """Tallies of a time, by arm and key, and the differences: send and instant."""
     settings = replace(ENTRY.settings, send_msg_timeout_ms=300, retry_times_when_send_async_failed=0)
     arms = {"baseline": baseline, "candidate": candidate}
     tables = {f"{name}_{arm}": rows for arm, each in arms.items() for name, rows in each.items()}
-    case = trace(replace(ENTRY, settings=settings), **tables, faults=[])
+    case = trace(replace(ENTRY, settings=settings), **tables, faults=list(faults))
     collector = SendFacts("r1", 1, 0)
     pace.Pace(CaseContext(case, Rulebook({}), collector)).finish()
     tallies = [each.fact for each in collector.facts() if isinstance(each.fact, Tally) and each.fact.phase == time]
@@ -333,3 +336,12 @@ def test_how_far_a_client_is_behind() -> None:
         ("candidate", "until-ns"): 9_750 * MS,
     }
     assert found == [(101, 9_500 * MS)]
+
+
+@pytest.mark.parametrize(("begin_ns", "counts"), [(20 * MS, {}), (20 * MS + 1, {("candidate", "moments"): 2.0})])
+def test_a_send_that_is_due_as_a_fault_begins_is_not_calm(begin_ns: int, counts: dict[tuple[str, str], float]) -> None:
+    """The third of three sends of 2 ms, of which a moment needs three."""
+    fault = OF_BROKER_B | dict.fromkeys(("inject_ns", "injected_ns", "proven_ns"), begin_ns)
+    three = closed_loop(lambda _: 2 * MS, 3)
+    found, _ = losses("delay", three, three, fault)
+    assert {key: of for key, of in found.items() if key == ("candidate", "moments")} == counts
