@@ -8,13 +8,14 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.oracle.choices import INDEX_BASE
 from rocketdiff.oracle.producer.replay import Replay, replay_for
 from rocketdiff.oracle.producer.states.decision_point import decision_points_of
+from rocketdiff.oracle.producer.states.hidden_state import PendingRewrite
 from rocketdiff.oracle.producer.states.transition import Routes, Transitions, _as_rewritten, _charged
 from rocketdiff.oracle.producer.states.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Try, call_timeout
 from rocketmq_reference.rules.producer.settings import SendSettings
-from tests.oracle.histories import history, routes
+from tests.oracle.histories import MS, history, routes
 from tests.oracle.judging import judged, legal
 from tests.oracle.states import DEMON, state
 
@@ -120,6 +121,43 @@ def test_a_call_meets_a_step_of_the_clock(from_ns: int, to_ns: int, meets: bool)
     """A step somewhere between 10 and 20 ns."""
     transitions = Transitions(dialect_of("5.3.3"), SendSettings(), routes("a4"), steps=((10, 20),))
     assert transitions.meets_step(from_ns, to_ns) is meets
+
+
+@pytest.mark.parametrize(
+    ("to_ms", "queues"), [(0, {("b", 0)}), (30, {("b", 0), ("a", 0)}), (20, {("b", 0), ("a", 0)}), (19, {("a", 1)})]
+)
+def test_a_choice_may_come_before_or_after_the_rewrite_of_another_thread(
+    to_ms: int, queues: set[tuple[str, int]]
+) -> None:
+    """Thread 0 writes a1 over b0, first the broker, which thread 1 is about to take at 20 ms; at 19 ms it has written."""
+    replay = latent("4.9.7", routes("a2 b1"))
+    sends = history("t1 0 a1 1 | t1 20 b0 1")
+    assert replay.judge(sends[0]).difference is None
+    for one in replay.belief.states if to_ms else ():
+        one.rewritings[0] = PendingRewrite(1, 2, "a", 1, 10 * MS, to_ms * MS)
+    first, *_ = decision_points_of(sends[1], split=False)
+    outcomes = replay.transitions.every_outcome(replay.belief.states, first)
+    assert {tuple(step.queue) for _, step in outcomes if isinstance(step, Try)} == queues
+
+
+def test_an_unseen_attempt_has_rewritten_the_list_at_the_end_of_its_call() -> None:
+    """Both brokers are avoided, so b1 becomes a0 or b0, which is as fast; the broker has no address, and the call gives up."""
+    replay = replay_for(
+        "4.9.7",
+        ClientSettings(send_latency_fault_enable=True, retry_times_when_send_failed=0),
+        routes("a2 b2"),
+    )
+    *before, send = history("0 a0 700 | 800 b0 700 | 1600 a0 1 ! client/10003")
+    assert [replay.judge(one).difference for one in before] == [None, None]
+    first, *_ = decision_points_of(send, split=False)
+    beside = replace(first, meanwhile=(replace(first, send=replace(send, thread=1)),))
+    outcomes = replay.transitions.every_outcome(replay.belief.states, beside)
+    ended = {
+        "".join(map("{0.broker}{0.queue_id} ".format, one.infos[1].queues))
+        for one, step in outcomes
+        if not isinstance(step, Try)
+    }
+    assert ended == {"a0 a1 b0 a0 ", "a0 a1 b0 b0 "}
 
 
 def test_a_note_charges_what_its_thread_selected() -> None:

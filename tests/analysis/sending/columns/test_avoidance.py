@@ -101,5 +101,5 @@ def test_choices_that_follow_each_other() -> None:
     is_retry = views == 2
     choices = Choices(views, np.zeros(11, dtype=np.int64), views, is_retry, views > 0)
     position, route = np.array([0, 1, 2, 3, 4, 5, 6, 0, 1, -1, 0]), np.array([1] * 5 + [2] * 6)
-    keeps = choices.keeping(np.ones(11, dtype=np.bool_), position, np.full(11, 8), route)
+    keeps = choices.keeping(np.ones(11, dtype=np.bool_), position, np.where(position < 0, 0, 8), route)
     assert np.flatnonzero(keeps).tolist() == [1, 4, 6, 8]

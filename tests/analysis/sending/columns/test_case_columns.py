@@ -28,7 +28,7 @@ from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import TableName
 from tests.analysis.builders import MS, S
 from tests.analysis.sending.columns.planted import both_ways
-from tests.analysis.trace_builders import QUEUES, SMALL, trace
+from tests.analysis.trace_builders import QUEUES, SLOW, SMALL, trace
 
 Row = dict[str, Any]
 
@@ -150,6 +150,8 @@ REFUSED: dict[int, Row | None] = {1: {"code": 1}}
         (four(lead_ms=120), UNCLOCKED, [0], []),
         (four("oneway"), SMALL, [0], [0, 1, 2, 3]),
         (four("oneway", lead_ms=120), SMALL, [0], [0, 1, 2, 3]),
+        (four("oneway", candidate={2: {"end_ns": 22 * MS}}), SMALL, [0, 2], [0, 1, 2, 3]),
+        (four(baseline={0: {"error": SLOW, "status": None}}), SMALL, [0, 1], []),
         (four("async"), SMALL, [0], []),
         (four("async", returned=(5, None, 9, 7)), SMALL, [0, 2], [0, 2, 3]),
         (four("async", returned=(9, 7, 5, 8), candidate={3: None}), SMALL, [0, 3], [0, 1, 2]),

@@ -14,6 +14,7 @@ from rocketdiff.analysis.sending.columns.contents import (
     _by_code,
     _hashes,
     _of_one_length,
+    _offsets,
     _pattern,
     alike,
     contents_of,
@@ -104,6 +105,7 @@ OTHERS: dict[str, tuple[Stored, bool, dict[str, Any] | None]] = {
     "a key that is a number": ({"properties": '{"A":"b","UNIQ_KEY":5}'}, False, None),
     "a name twice": ({"properties": text(3).replace('"KEYS":"k"', '"UNIQ_KEY":"0A9"')}, False, None),
     "no id": ({"properties": text(3).replace(',"rocketdiff.id":"r/t/03"', "")}, True, {"UNIQ_KEY": "", "KEYS": "k"}),
+    "planned properties alone": ({"properties": '{"KEYS":"k"}', "planned": '{"KEYS":"k"}'}, True, {"KEYS": "k"}),
     "as planned": ({"planned": '{"KEYS":"k"}'}, True, EMPTY),
     "another value as planned": ({"properties": text(3, KEYS="q"), "planned": '{"KEYS":"q"}'}, True, EMPTY | {"KEYS": "q"}),
     "not as planned": ({"planned": '{"KEYS":"q"}'}, False, EMPTY),
@@ -205,18 +207,26 @@ def test_characters_of_open_places() -> None:
         assert np.flatnonzero(pattern.fits(lines)).tolist() == plain
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_offsets_of_texts(kind: Any) -> None:
+    """Of a part of a column, in which a null has no length, and of no text."""
+    assert _offsets(pa.array(["ab", None, "cde", "f"], kind).slice(1, 2)).tolist() == [2, 2, 5]
+    assert _offsets(pa.array([], kind)).tolist() == [0]
+
+
 def test_answers_of_no_codes() -> None:
     """None is asked."""
     assert _by_code(np.empty(0, dtype=np.int64), lambda _: pytest.fail("asked")).tolist() == []
 
 
-@pytest.mark.parametrize("width", [1, 7, 8, 9, 16, 17])
+@pytest.mark.parametrize("width", [0, 1, 7, 8, 9, 16, 17])
 def test_keys_that_differ_in_one_character_have_different_hashes(width: int) -> None:
-    """Equal keys have one hash; a key that is longer by a character has another."""
+    """Equal keys have one hash, however many are read at once; a key that is longer by a character has another."""
     words = np.full((width + 2, width), ord("a"), dtype=np.uint8)
     words[range(width), range(width)] = ord("b")
     found = _hashes(words).tolist()
     assert found[-1] == found[-2]
+    assert _hashes(words[:1]).tolist() == found[:1]
     assert len({*found, *_hashes(np.full((1, width + 1), ord("a"), dtype=np.uint8)).tolist()}) == width + 2
 
 

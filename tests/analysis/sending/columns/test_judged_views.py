@@ -10,7 +10,7 @@ import pytest
 from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary
 from rocketdiff.analysis.sending.columns.choices import Choices
 from rocketdiff.analysis.sending.columns.judged_choices import JudgedChoices
-from rocketdiff.analysis.sending.columns.judged_views import JudgedViews
+from rocketdiff.analysis.sending.columns.judged_views import FEW, JudgedViews
 from rocketdiff.analysis.sending.columns.observed import ColumnPass
 from rocketdiff.core.arm import Arm
 from rocketdiff.oracle.producer.judgement import Decision, SendJudgement
@@ -199,6 +199,15 @@ def test_excuses_are_sought_for_differences_alone(
     assert made._excused(found) == ({view: f"forgiven {view}" for view in found} if is_forgiven else found)
 
 
+def test_many_views_are_made_one_after_another() -> None:
+    """Batches of them end with the last view, and the same one is made once."""
+    made = others("aababa")
+    made._ahead, made._many, made._columns.keys = {}, FEW, np.arange(40)
+    assert [made._made(view).row for view in (*range(3, 40), 20, 21)] == [*range(3, 40), 20, 21]
+    assert made._made(21) is made._made(21)
+    assert max(made._ahead) < 40
+
+
 def test_each_thread_has_a_replay_of_its_own() -> None:
     """It begins before the first view of the thread; later ones of the thread are led past what lies between."""
     made, noted = others("aababa"), []
@@ -301,3 +310,27 @@ def test_a_stretch_ends_after_the_last_view_that_was_replayed(
     made._judged, made._is_replayed = {arm: judging(arm) for arm in Arm}, is_replayed
     assert made._found(0, 4) == ({Arm(arm): dict.fromkeys(each, "judged") for arm, each in found.items()}, end)
     assert (np.flatnonzero(made._case.slow).tolist(), calls) == (slow, asked)
+
+
+def test_observers_see_each_send_at_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a stretch from 2 to 6, sends 3 and 5; an observer with state learns of the calm ones before each."""
+    made: Any = ColumnPass.__new__(ColumnPass)
+    noted: list[Any] = []
+    made._case = SimpleNamespace(slow=np.array([True, False, False, True, False, True, True]))
+    made._collector = SimpleNamespace(at=-1)
+    made._calm = SimpleNamespace(
+        begin=lambda places: noted.append(places.tolist()), go_to=lambda place: noted.append(("go to", place))
+    )
+    made._found = lambda begin, end: ({arm: f"{arm} {begin}-{end}" for arm in Arm}, 6)
+    made._reconciled = lambda arm, found, places: (arm, found, places.tolist())
+    monkeypatch.setattr("rocketdiff.analysis.sending.columns.observed.aligned", lambda *sides: [sides, "second"])
+    observer = SimpleNamespace(
+        observe=lambda send: noted.append((made._collector.at, send)),
+        calm_before=lambda send, calm: noted.append((send, calm is made._calm)),
+    )
+    made._observers, made._with_state = [observer], [observer]
+    assert made._observe(2, 5) == 6
+    sides = tuple((arm, f"{arm} 2-5", [3, 5]) for arm in Arm)
+    assert noted == [
+        [3, 5], ("go to", 3), (sides, True), (3, sides), ("go to", 5), ("second", True), (5, "second"),
+    ]  # fmt: skip
