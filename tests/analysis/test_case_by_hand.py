@@ -147,8 +147,9 @@ def test_faults_come_by_time_and_then_by_node() -> None:
     }
 
 
-def differences(case: CaseTrace) -> list[str]:
-    return [item.fact.signature for item in judge_case(case) if isinstance(item.fact, DifferenceFact)]
+def differences(case: CaseTrace, *, plainly: bool = False) -> list[str]:
+    found = [item.fact for item in judge_case(case, plainly=plainly)]
+    return [fact.signature for fact in found if isinstance(fact, DifferenceFact)]
 
 
 def test_everything_that_a_quiet_case_leaves() -> None:
@@ -185,7 +186,8 @@ def test_messages_without_our_id_are_counted_as_foreign() -> None:
     tallies = tallies_of(case)
     assert tallies["foreign", "candidate", "", "message"] == (2, 0)
     assert tallies["foreign", "baseline", "", "message"] == (0, 0)
-    assert differences(case).count("loss.stray-message") == 2
+    for plainly in (False, True):
+        assert differences(case, plainly=plainly).count("loss.stray-message") == 2
     assert differences(case).count("loss.acknowledged-not-stored") == 4
 
 

@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.case_trace import values_of
-from rocketdiff.analysis.facts import arrow_type
+from rocketdiff.analysis.facts import KINDS, CaseFact, DifferenceFact, Tally, arrow_type, batches, difference_of
+from rocketdiff.core.answers.plots import LaneAttempt
+from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.arm import Arm
 
 
@@ -63,3 +65,25 @@ def test_values_of_a_column(values: list[object], kind: pa.DataType) -> None:
     assert [type(value) for value in values_of(column)] == [type(value) for value in values]
     if kind == pa.string():
         assert values_of(column.dictionary_encode()) == values
+
+
+LANE = LaneAttempt("candidate", 0, 7, 0, "broker-a", 1, 2.0, 3.5, "ok", "none")
+PLAIN = DifferenceFact("loss", "loss.x", "baseline", 0, -1, None, "calm", 5, 0, "this", "that")
+SHOWN = DifferenceFact(
+    "loss", "loss.y", "candidate", 1, 7, 2, "paused", 6, 3, "one", "two",
+    sides=(SideExample("candidate", (LANE,), None), SideExample("baseline", (), None)), figures={"n": [1, None]},
+)  # fmt: skip
+COUNTED = Tally("loss", "candidate", "calm", "stored", 3, 1.5)
+
+
+def test_rows_of_facts() -> None:
+    """Each has one kind, in the order of the facts, at most three in a batch, and differences can be read back."""
+    facts: list[DifferenceFact | Tally] = [COUNTED, SHOWN, PLAIN, COUNTED]
+    found = list(batches([CaseFact("r", number, fact) for number, fact in enumerate(facts)], rows=3))
+    assert [batch.num_rows for batch in found] == [3, 1]
+    rows = [row for batch in found for row in batch.to_pylist()]
+    assert [(row["run"], row["number"]) for row in rows] == [("r", 0), ("r", 1), ("r", 2), ("r", 3)]
+    kinds = [[name for name in KINDS if row[name] is not None] for row in rows]
+    assert kinds == [["tally"], ["difference"], ["difference"], ["tally"]]
+    assert [difference_of(row["difference"]) for row in rows[1:3]] == [SHOWN, PLAIN]
+    assert [Tally(**row["tally"]) for row in (rows[0], rows[3])] == [COUNTED, COUNTED]

@@ -149,7 +149,15 @@ def test_shares_that_are_compared_are_more_than_half_apart(
     name: str, met_by: tuple[int, int], ended_so: tuple[int, int], end: Ended
 ) -> None:
     """Shares of both arms diverge if one is all or none and they are over half apart; less is scatter."""
-    assert end_of(outcomes_evaluation.evaluate(sound_case(situation(name, met_by, ended_so)))) == end
+    evidence = outcomes_evaluation.evaluate(sound_case(situation(name, met_by, ended_so)))
+    assert end_of(evidence) == end
+    words = {
+        "failed": ("where the first attempt met a fault and failed", "failed"),
+        "reserved": ("at a broker whose slave or disk was at fault", "returned a status other than SEND_OK"),
+    }[name.partition("/")[0]]
+    shares = [one for one in evidence.counts if isinstance(one, ComparedShares)]
+    assert shares == [ComparedShares(name, *words, met_by, ended_so)][: len(shares)]
+    assert end is not DIVERGES or shares
 
 
 @pytest.mark.parametrize(
