@@ -128,19 +128,24 @@ class Background:
         """
         Send a heartbeat to every master in turn, to slaves too if the client has consumers.
 
-        False if another thread is sending heartbeats, or no broker is known.
+        False if another thread is sending heartbeats, or no broker is known, or all groups have been unregistered.
         """
         # A skipped round is not made up for: Java tries a lock.
         if not (yield from self._beating.acquire(self._host.now_ms)):
             return False
         known, sent = self._routes.known, False
         try:
-            for address in known.members() if self._memory.consumers else known.masters():
+            members = known.members() if self._memory.consumers else known.masters()
+            for address in members if self._has_groups else ():
                 yield from self._heartbeat(address)
                 sent = True
         finally:
             self._beating.release()
         return sent
+
+    @property
+    def _has_groups(self) -> bool:
+        return bool(self._memory.consumers or self._memory.producer_groups)
 
     def await_reset(self) -> Body:
         """Wait for the end of a reset of offsets before a consumer is unregistered (from 4.9.1, with a method that is synchronized)."""
@@ -157,7 +162,8 @@ class Background:
             self._memory.consumers.remove(consumer)
             yield from self._unregister(self._codec.unregister_consumer(consumer.group))
         yield from self._enter()  # the shutdown of the client is synchronized in every release
-        for group in self._memory.producer_groups:
+        for group in list(self._memory.producer_groups):
+            self._memory.producer_groups.remove(group)
             yield from self._unregister(self._codec.unregister(group))
 
     def _unregister(self, goodbye: Any) -> Body:
@@ -209,7 +215,11 @@ class Background:
 
     def _greet(self, address: str) -> Body:
         """Send a heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""
-        if self._routes.known.is_known(address) and (yield from self._beating.acquire(self._host.now_ms)):
+        if (
+            self._has_groups
+            and self._routes.known.is_known(address)
+            and (yield from self._beating.acquire(self._host.now_ms))
+        ):
             try:
                 is_answered = yield from self._heartbeat(address)
             finally:

@@ -25,6 +25,7 @@ class GroupSession(ProcessQueueSession):
     ) -> None:
         super().__init__(session, dialect, script, observer)
         self._group = Group()
+        self._has_left = False
         is_orderly = any(isinstance(step, Join) and step.listener is ListenerKind.ORDERLY for step in script.steps)
         is_broadcasting = any(isinstance(step, Join) and step.model is Model.BROADCASTING for step in script.steps)
         model = MessageModel.BROADCASTING if is_broadcasting else MessageModel.CLUSTERING
@@ -47,7 +48,9 @@ class GroupSession(ProcessQueueSession):
         return None
 
     def part(self, part: DumpPart) -> str:
-        return owned_text(self._memory) if part is DumpPart.OWNED else super().part(part)
+        if part is not DumpPart.OWNED:
+            return super().part(part)
+        return "[]" if self._has_left else owned_text(self._memory)  # whatever a thread that goes on has taken since
 
     def state(self) -> str:
         return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})

@@ -65,7 +65,7 @@ class LiteSession(GroupSession):
         rules, group = shared_rules(dialect.consumer), self._memory.group
         self._new_memory = partial(ConsumerMemory, group, own_id, rules, settings, None, polls=True)
         self._own = dialect.lite
-        self._has_joined = self._has_left = False
+        self._has_joined = False
         self._of_client, self._file, self._tape = (
             dialect_of(dialect.releases.first),
             OffsetFile(),
@@ -184,8 +184,7 @@ class LiteSession(GroupSession):
         self._pulling.stop()
         yield from self._member.background.unregister_client()
         self._member.background.stop()
-        yield from self._member.shut_down(self.session.kernel)
-        self._memory.drop_all()
+        yield from self._member.shut_down(self.session.kernel, self._memory)
 
     def _called(self, head: str, what: str, asked: Running[str]) -> Body:
         answer = _UNSUPPORTED

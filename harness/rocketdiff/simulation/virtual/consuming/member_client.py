@@ -117,9 +117,10 @@ class MemberClient:
         common = (memory, self.routes, self.remoting, self.codec, lambda address: address)
         return LocalOffsets(host, file, *common) if memory.settings.is_broadcasting else Committing(*common)
 
-    def shut_down(self, kernel: Kernel) -> Body:
-        """Close all connections, and end when a thread that waited for an answer has had its turn: it may connect once more."""
+    def shut_down(self, kernel: Kernel, memory: ConsumerMemory) -> Body:
+        """Close all connections, give all queues up, and end when a thread that waited for an answer has had its turn: it may connect once more."""
         self.remoting.close_all()
+        memory.drop_all()
         self.remoting.on_active = None  # the thread that would send a heartbeat has ended
         yield from kernel.settle()
         self.network.shut_down()

@@ -66,7 +66,6 @@ class PushSession(GroupSession):
         self._file = OffsetFile()
         self._tape = ScriptedTape(script.seed)
         self._seed = script.seed
-        self._has_left = False
         self._listener: tuple[ListenerRule, ...] = ()
         self._make()
 
@@ -196,8 +195,7 @@ class PushSession(GroupSession):
         yield from self._member.background.unregister_client()
         self._member.background.stop()
         yield from self._pulling.drain()
-        yield from self._member.shut_down(self.session.kernel)
-        self._memory.drop_all()
+        yield from self._member.shut_down(self.session.kernel, self._memory)
 
     def _notified(self, _asked: object, _thread: Thread) -> Running[None]:
         self._rebalancing.wake()

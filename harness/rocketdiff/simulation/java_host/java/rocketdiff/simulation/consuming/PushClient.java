@@ -151,6 +151,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         Members.must(Members.method(consumer.getClass(), "shutdown", 0), consumer);
         consumer = null;
         hasLeft = true;
+        // A thread that still waited for an answer has had its turn, and may have connected once more.
+        scheduler.settle();
         brokers.onLeave.run();
     }
 
