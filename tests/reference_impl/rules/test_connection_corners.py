@@ -233,6 +233,18 @@ def test_a_connection_that_never_opened_has_no_handlers_to_note_its_end() -> Non
     assert request.connection.has_handlers is False
 
 
+def test_a_second_close_is_noted_as_long_as_the_handlers_live() -> None:
+    """From 5.2.0 the close by a request that goes on only then meets the handlers, unless the event after the first close has come."""
+    made = client("5.2.0")
+    first, second, third = (made.invoke(Kind.SYNC, "a", 3_000, 0)[0] for _ in range(3))
+    made.connected(first.connection)
+    made.go_on(first, 0)
+    made.close_all()
+    assert kinds(made.go_on(second, 0)) == [Noted, Ended]
+    made.taken_down(first.connection)
+    assert kinds(made.go_on(third, 0)) == [Ended]
+
+
 def test_a_connect_that_took_the_whole_timeout_closes_nothing() -> None:
     """From 5.1.4 a synchronous request without time left does not close its connection: its time is 0 or less."""
     made = client("5.1.4")

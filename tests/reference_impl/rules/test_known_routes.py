@@ -40,6 +40,11 @@ def test_the_topic_that_stands_in_for_new_ones(release: str, key: str | None, st
     assert (made.stand_in, made.polled_topics()) == (stand_in, polled)
 
 
+def test_the_default_topic_is_polled_unless_the_key_is_ignored() -> None:
+    """Of a client without a producer, as of one up to 5.1.0."""
+    assert KnownRoutes("TBW102").polled_topics() == ["TBW102"]
+
+
 def test_a_route_is_taken_if_it_differs_or_there_is_nothing_to_select_from() -> None:
     """A route is stored if it differs or there is no queue to select from."""
     made = known(T=route(a=1))

@@ -8,6 +8,7 @@ from rocketmq_reference.rules.client.route import (
     publish_list,
     route_changed,
     route_of_new_topic,
+    subscribe_list,
     write_queue_numbers,
 )
 
@@ -26,6 +27,15 @@ def test_only_writable_brokers_with_a_master() -> None:
         {"a": {0: "x"}, "b": {1: "y"}},
     )
     assert publish_list(made) == []
+
+
+def test_only_readable_queues_are_consumed() -> None:
+    """Bit 4 alone counts: not those for writing (2) and for inheriting (1)."""
+    queues = [
+        BrokerQueues(broker, 1, 1, permission)
+        for broker, permission in (("a", READ), ("b", 1), ("b-2", 2), ("b-10", 3))
+    ]
+    assert subscribe_list(route(*queues)) == [("a", 0)]
 
 
 def test_an_order_configuration_is_taken_as_it_is() -> None:
