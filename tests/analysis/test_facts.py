@@ -6,10 +6,23 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.case_trace import values_of
-from rocketdiff.analysis.facts import KINDS, CaseFact, DifferenceFact, Tally, arrow_type, batches, difference_of
+from rocketdiff.analysis.facts import (
+    KINDS,
+    CaseFact,
+    DifferenceFact,
+    Fact,
+    LaneBar,
+    OutageValue,
+    Tally,
+    Trouble,
+    arrow_type,
+    batches,
+    difference_of,
+)
 from rocketdiff.core.answers.plots import LaneAttempt
 from rocketdiff.core.answers.verdict import SideExample
 from rocketdiff.core.arm import Arm
+from tests.analysis.builders import fault
 
 
 @dataclass(frozen=True)
@@ -76,14 +89,22 @@ SHOWN = DifferenceFact(
 COUNTED = Tally("loss", "candidate", "calm", "stored", 3, 1.5)
 
 
+OTHERS: dict[str, Fact] = {
+    "episode": OutageValue("timing", "blocked", "baseline", 1, 0.5, 2, "open"),
+    "lane": LaneBar("baseline", 0, 7, 0, "broker-a", 1, 2, 3, "ok", "none", 0),
+    "fault": fault(1, None),
+    "trouble": Trouble("this", "that", "a hint"),
+}
+
+
 def test_rows_of_facts() -> None:
     """Each has one kind, in the order of the facts, at most three in a batch, and differences can be read back."""
-    facts: list[DifferenceFact | Tally] = [COUNTED, SHOWN, PLAIN, COUNTED]
+    facts: list[Fact] = [COUNTED, SHOWN, PLAIN, COUNTED, *OTHERS.values()]
     found = list(batches([CaseFact("r", number, fact) for number, fact in enumerate(facts)], rows=3))
-    assert [batch.num_rows for batch in found] == [3, 1]
+    assert [batch.num_rows for batch in found] == [3, 3, 2]
     rows = [row for batch in found for row in batch.to_pylist()]
-    assert [(row["run"], row["number"]) for row in rows] == [("r", 0), ("r", 1), ("r", 2), ("r", 3)]
+    assert [(row["run"], row["number"]) for row in rows] == [("r", number) for number in range(8)]
     kinds = [[name for name in KINDS if row[name] is not None] for row in rows]
-    assert kinds == [["tally"], ["difference"], ["difference"], ["tally"]]
+    assert kinds == [["tally"], ["difference"], ["difference"], ["tally"], *([name] for name in OTHERS)]
     assert [difference_of(row["difference"]) for row in rows[1:3]] == [SHOWN, PLAIN]
     assert [Tally(**row["tally"]) for row in (rows[0], rows[3])] == [COUNTED, COUNTED]
