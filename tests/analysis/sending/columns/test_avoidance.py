@@ -50,6 +50,7 @@ def explained(
         ("1.5 b0 | 2.5 b1", 1, ALL, [3, 3]),
         ("9000.5 c0", 1, FOREVER, [1]),
         ("1.5 c0 | 2.5 c1", 3, {}, [0, 0]),
+        ("0.9 b0", 1, {}, [0]),
         (
             " | ".join(f"{number}.5 {['b0', 'b1', 'c0', 'c1', 'a0', 'a1'][number % 6]}" for number in range(400)),
             1,

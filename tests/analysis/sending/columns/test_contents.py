@@ -1,6 +1,7 @@
 """Which stored messages certainly carry what was sent, on literal texts."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rocketdiff.analysis.sending.columns.contents import (
     Contents,
     _by_code,
     _hashes,
+    _matrix,
     _of_one_length,
     _offsets,
     _pattern,
@@ -214,6 +216,14 @@ def test_offsets_of_texts(kind: Any) -> None:
     assert _offsets(pa.array([], kind)).tolist() == [0]
 
 
+@pytest.mark.parametrize("rows", [[0, 1, 2], [1, 2], [3], [0, 2], [0, 3], [0, 2, 4], [0, 2, 3], [1, 2, 4]])
+def test_texts_of_one_length_as_lines(rows: list[int]) -> None:
+    """Whether they follow each other or not."""
+    texts = ["ab", "cd", "ef", "gh", "ij"]
+    lines = _matrix(pa.array(["x", *texts]).slice(1), np.array(rows))
+    assert [bytes(line).decode() for line in lines] == [texts[row] for row in rows]
+
+
 def test_answers_of_no_codes() -> None:
     """None is asked."""
     assert _by_code(np.empty(0, dtype=np.int64), lambda _: pytest.fail("asked")).tolist() == []
@@ -270,3 +280,6 @@ def test_copies_of_both_arms_that_are_alike(one: Stored, other: Stored, planned:
     texts = (planned, None)
     assert alike(first, second, found.carried[:1] * 0, texts, everything).tolist() == [is_alike]
     assert alike(second, first, found.carried[:1] * 0, texts, everything).tolist() == [is_alike]
+    unknown = replace(second, told=~second.told)
+    assert alike(first, unknown, found.carried[:1] * 0, texts, everything).tolist() == [True]
+    assert alike(unknown, first, found.carried[:1] * 0, texts, everything).tolist() == [True]
