@@ -275,6 +275,10 @@ def test_a_given_queue_is_of_the_sorted_list_and_a_selector_s_of_the_list_itself
     assert columns is not None
     queues = tuple((broker, queue) for broker in ("broker-b", "broker-a") for queue in (0, 1))
     assert turns_of(columns, {1: queues}, kind, brokers, SMALL.settings).keeps.tolist() == keeps
+    rows["sends"][1]["status"] = None
+    failed = arm_columns(trace(SMALL, **rows), Arm.CANDIDATE, brokers)
+    assert failed is not None
+    assert not turns_of(failed, {1: queues}, kind, brokers, SMALL.settings).keeps.any()
 
 
 def test_the_lead_of_a_clock_before_each_place_of_a_stretch() -> None:
@@ -640,6 +644,7 @@ def test_wall_times_are_those_of_the_anchor() -> None:
     stepped = ClockAnchor(S, 5_000, ((S, 0), (2 * S, 0), (2 * S + 100 * MS, 30 * MS), (3 * S, 30 * MS)))
     begins = np.array([S, 2 * S - 1, 2 * S, 2 * S + 50 * MS, 3 * S, 4 * S])
     ends = begins + 20 * MS
+    begins, ends = np.append(S, begins), np.append(4 * S, ends)
     for clock in (stepped, replace(stepped, offsets=())):
         low, high = wall_range_ms(clock, begins, ends)
         assert list(zip(low.tolist(), high.tolist(), strict=True)) == [
@@ -667,12 +672,13 @@ def test_codes_are_sparse_above_four_times_their_number_and_100_000(largest: int
 
 
 def test_durations_beside_an_edge_of_their_bucket_are_put_there_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1 ns is an edge of the first one, and less is as 1 ns; a bucket is 2 % wide."""
+    """1 ns is an edge of the first one, and less is as 1 ns; a bucket is 2 % wide, and so begins at powers of 1.02."""
+    edge = round(1.02**1000)
     assert buckets_of(np.array([0, 1, 2, 10**9])).tolist() == [0, 0, 35, 1046]
     monkeypatch.setattr(
         "rocketdiff.analysis.sending.columns.calm_sends.bucket_of", lambda duration_ns: -5 - duration_ns
     )
-    assert buckets_of(np.array([2, 0, 1, 10**9])).tolist() == [35, -5, -6, 1046]
+    assert buckets_of(np.array([2, 0, 1, 10**9, edge])).tolist() == [35, -5, -6, 1046, -5 - edge]
 
 
 def test_calm_sends_as_checks_count_them() -> None:

@@ -10,6 +10,7 @@ import pytest
 from rocketdiff.analysis.sending.columns.arm_columns import WordDictionary, arm_columns
 from rocketdiff.analysis.sending.columns.case_columns import (
     _are_times_exact,
+    _calm,
     _earliest_stored,
     _kind,
     _longest_call,
@@ -18,6 +19,7 @@ from rocketdiff.analysis.sending.columns.case_columns import (
     at,
     case_columns,
 )
+from rocketdiff.analysis.sending.columns.contents import Carried, Contents
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.steps.rulebook import rulebook_for
 from rocketdiff.core.arm import Arm
@@ -263,13 +265,13 @@ def test_messages_stored_before_their_answers(
     """Answered after 10.6 ms; 100 ms are tolerated, less 1 ms, for the smallest lead of the clock that any message of a finished call shows."""
     table: dict[str, Any] = {"sends": [], "attempts": [], "stored": []}
     for number, at_ms in enumerate((0, second_ms, third_ms)):
-        times = {"send": number, "start_ns": number * S, "end_ns": number * S + 10_600_000}
+        times = {"send": number + 1, "start_ns": number * S, "end_ns": number * S + 10_600_000}
         table["sends"].append(times | {"queue_offset": number})
         table["attempts"].append(times)
-        table["stored"].append({"send": number, "queue_offset": number, "store_timestamp_ms": at_ms})
+        table["stored"].append({"send": number + 1, "queue_offset": number, "store_timestamp_ms": at_ms})
     table["stored"].append({"send": None, "queue_offset": 3, "store_timestamp_ms": -9_000})
-    table["attempts"].append({"send": 3})
-    table["stored"].append({"send": 3, "queue_offset": 4, "store_timestamp_ms": -8_000})
+    table["attempts"].insert(0, {"send": 0})
+    table["stored"].append({"send": 0, "queue_offset": 4, "store_timestamp_ms": -8_000})
     case, brokers, clock = trace(SMALL, **table), WordDictionary(), ClockAnchor(0, 0)
     columns = arm_columns(case, Arm.CANDIDATE, brokers)
     assert columns is not None
@@ -277,5 +279,24 @@ def test_messages_stored_before_their_answers(
     assert stored is not None
     found = _earliest_stored(columns, stored, 1, clock)
     assert found.tolist() == [earliest_ms, np.inf]
-    assert _stored_in_time(columns, stored, found, clock).tolist()[:3] == in_time
+    assert _stored_in_time(columns, stored, found, clock).tolist()[1:] == in_time
     assert _earliest_stored(columns, stored, 1, None).tolist() == [np.inf, np.inf]
+
+
+def test_sends_that_are_calm_in_both_arms() -> None:
+    """The third has a flag of one arm alone, the fourth other properties; the candidate never began the last."""
+    own = {Arm.BASELINE: [True, False, True, True, True], Arm.CANDIDATE: [True, True, True, True]}
+    carried = {Arm.BASELINE: [0, 0, 0, 0, 0], Arm.CANDIDATE: [0, 0, 0, 1]}
+    flags = {Arm.BASELINE: [5, 5, 5, 5, 5], Arm.CANDIDATE: [5, 5, 6, 5]}
+    arms: Any = {}
+    for arm in Arm:
+        every = np.ones(len(own[arm]), dtype=np.bool_)
+        contents = Contents(every, every, np.array(carried[arm]), np.array(flags[arm]), np.array(carried[arm]) * 0)
+        columns = SimpleNamespace(properties=np.array(carried[arm]) * 0, planned_properties=(None,))
+        arms[arm] = SimpleNamespace(own=np.array(own[arm]), contents=contents, columns=columns)
+    views = {Arm.BASELINE: np.arange(5), Arm.CANDIDATE: np.array([0, 1, 2, 3, -1])}
+    everything = Carried([{"A": "b"}, {"A": "c"}])
+    assert _calm(arms, views, everything).tolist() == [True, False, False, False, False]
+    arms = {Arm.BASELINE: arms[Arm.CANDIDATE], Arm.CANDIDATE: arms[Arm.BASELINE]}
+    views = {Arm.BASELINE: views[Arm.CANDIDATE], Arm.CANDIDATE: views[Arm.BASELINE]}
+    assert _calm(arms, views, everything).tolist() == [True, False, False, False, False]
