@@ -9,7 +9,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 from random import Random
 from typing import Any
@@ -929,6 +929,16 @@ class SimulatedGroup:
         return next(row for row in self.rows.members if row["member"] == member.number)
 
 
+@lru_cache(maxsize=8)
+def _faithful(script: Script, group: Callable[[Script, int], SimulatedGroup]) -> Group:
+    """The baseline of many stories, which may change their own copies."""
+    return group(script, 0).run()
+
+
+def _copied(group: Group) -> Group:
+    return Group(**{name: [dict(row) for row in rows] for name, rows in vars(group).items()})
+
+
 def simulated(
     script: Script, candidate: type[SimulatedGroup] = SimulatedGroup, faithful: type[SimulatedGroup] = SimulatedGroup
 ) -> Story:
@@ -950,7 +960,7 @@ def simulated(
             }
         )
     return Story(
-        faithful(script, 0).run(),
+        _copied(_faithful(script, faithful)),  # type: ignore[arg-type]  # mypy takes a class for not hashable
         candidate(script, 1).run(),
         held=[row for rows in held.values() for row in rows],
         faults=[

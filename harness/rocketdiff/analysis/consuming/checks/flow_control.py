@@ -65,12 +65,14 @@ def _observe_bounds(
             facts.differ_at(HELD_TOO_MUCH, group, each, expected, f"{unfinished}")
             return
     for pull in pulls:
+        if pull.member != tenure.member or not tenure.covers(pull.in_ns):
+            continue
         held = [
             each
             for each in deliveries
             if each.start_ns < pull.in_ns and (each.end_ns is None or each.end_ns > pull.in_ns)
         ]
-        if not held or pull.member != tenure.member or not tenure.covers(pull.in_ns):
+        if not held:
             continue
         offsets = sorted({each.queue_offset for each in held})
         if len(offsets) > most:
