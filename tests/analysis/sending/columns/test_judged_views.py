@@ -199,6 +199,15 @@ def test_excuses_are_sought_for_differences_alone(
     assert made._excused(found) == ({view: f"forgiven {view}" for view in found} if is_forgiven else found)
 
 
+def test_connections_and_excuses_are_those_of_the_arm() -> None:
+    """They are made when they are first needed."""
+    made = others("aababa")
+    made._rules = SimpleNamespace(
+        torn_connections=lambda: "torn", excuses=lambda: "excuses", troubled=lambda: "troubled"
+    )
+    assert (made._torn, made._excuses, made._troubled) == ("torn", "excuses", "troubled")
+
+
 def test_many_views_are_made_one_after_another() -> None:
     """Batches of them end with the last view, and the same one is made once."""
     made = others("aababa")
