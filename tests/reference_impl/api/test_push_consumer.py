@@ -161,7 +161,11 @@ def test_gives_a_queue_up_when_another_member_joins(group: Group) -> None:
 
 
 def test_goes_on_at_an_offset_that_a_broker_asks_for(group: Group, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queues of the named topic begin anew there; a body that cannot be read, and another group, change nothing."""
+    """
+    Queues of the named topic begin anew there; a body that cannot be read, and another group, change nothing.
+
+    From 5.3.0 on, the question for the offset may overtake the commit, which does not wait for its connection.
+    """
     monkeypatch.setattr(resetting, "RESET_WAIT_MS", 100)
     group.broker.put("T", 0, "a", "b")
 
@@ -170,7 +174,7 @@ def test_goes_on_at_an_offset_that_a_broker_asks_for(group: Group, monkeypatch: 
         return Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, fields, f'{{"offsetTable":{queues}}}'.encode(), flag=2)
 
     queue = '{"brokerName":"broker-a","queueId":0,"topic":"%s"}:1'
-    with group.consuming():
+    with group.consuming(release="5.1.4"):
         group.wait_for(lambda: (OffsetEvent.UPDATE, T0, 2) in group.events)
         group.broker.send_unasked(asked("[]"))
         group.broker.send_unasked(asked(f"{{{queue % 'T'}}}", of="H"))
