@@ -25,6 +25,10 @@ _REMEDIES = (
         "episode",
         "more pauses decide it: another suite, or several runs judged together (rocketdiff analyze RUN RUN --out FOLDER)",
     ),
+    (
+        "served-",
+        "brokers missed a heartbeat, as happens by chance: add --last-failed to the command to repeat what has no answer",
+    ),
     ("fault-on-time", "run it again on a machine with less load: faults came late"),
     ("guard", "run it again on a machine with less load; *Validity* names what did not hold"),
 )
