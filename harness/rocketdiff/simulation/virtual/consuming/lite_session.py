@@ -169,8 +169,7 @@ class LiteSession(GroupSession):
 
     def _hooked(self, _of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
         for message in messages:
-            text = f"hook {message.store_host}/{message.queue_id} {message.queue_offset}"
-            self._group.note(self.session.kernel.now_ms, text)
+            self._group.note(self.session.kernel.now_ms, f"hook {_place(message)}")
 
     def _leave(self, head: str) -> Body:
         if self._has_joined:
@@ -198,7 +197,7 @@ class LiteSession(GroupSession):
     def _poll(self, ms: int) -> Running[str]:
         batch = yield from self._pulling.poll(ms)
         messages = () if batch is None else batch.messages
-        got = [f"{message.store_host}/{message.queue_id} {message.queue_offset}" for message in messages]
+        got = list(map(_place, messages))
         return f'{{"at_ms": {self.session.kernel.now_ms}, "got": {json.dumps(got, ensure_ascii=False)}}}'
 
     def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
@@ -227,6 +226,11 @@ def _assigned(queues: Sequence[QueueOf]) -> list[TopicQueue]:
 
 def _named(broker: str, queue: int) -> TopicQueue:
     return TopicQueue(TOPIC, Queue(broker, queue))
+
+
+def _place(message: StoredMessage) -> str:
+    """Name a message by the server that stored it."""
+    return f"{message.store_host}/{message.queue_id} {message.queue_offset}"
 
 
 def _refused() -> Running[str]:
