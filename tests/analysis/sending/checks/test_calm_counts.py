@@ -15,6 +15,7 @@ from rocketdiff.analysis.sending.checks.durations import failover_time
 from rocketdiff.analysis.sending.checks.storage import order
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.units import NS_PER_S
+from tests.analysis.builders import fault
 
 
 @dataclass
@@ -31,7 +32,7 @@ class ThreeSends:
     ended_ms: Any = (100.0, 100.0, inf)
     ended_ns: Any = (NS_PER_S - 1, 2 * NS_PER_S, 2 * NS_PER_S)
     brokers: Any = ("broker-a", "broker-a", "broker-b")
-    is_one_way: Any = False
+    is_one_way: Any = (False, False, False)
     follows: Any = (False, False, True)
     shows_content: Any = (True, False, True)
     faults: Sequence[FaultRecord] = ()
@@ -43,10 +44,6 @@ class ThreeSends:
 
     def tried_at(self, nodes: Collection[str]) -> Any:
         return np.isin(self.brokers, list(nodes))
-
-
-def fault(kind: FaultKind) -> FaultRecord:
-    return FaultRecord(1, kind, "broker-a", 2 * NS_PER_S, 2 * NS_PER_S, 2 * NS_PER_S)
 
 
 ALL = {"calm": 1.0, "paused": 1.0, "after": 1.0}
@@ -76,12 +73,15 @@ COUNTS = {
     ("sends", "differs"),
     [
         (ThreeSends(), {("loss", "stored"): ALL, ("loss", "one-way stored"): {}, ("loss", "one-way judged"): {}}),
-        (ThreeSends(is_one_way=True), {}),
+        (ThreeSends(is_one_way=(True, True, True)), {}),
         (
-            ThreeSends(is_one_way=True, faults=(fault(FaultKind.PAUSE),)),
+            ThreeSends(is_one_way=(True, True, True), faults=(fault(2 * NS_PER_S, None, FaultKind.PAUSE, "broker-a"),)),
             {("loss", "one-way judged"): {"calm": 1.0, "after": 1.0}},
         ),
-        (ThreeSends(is_one_way=True, faults=(fault(FaultKind.KILL),)), {("loss", "one-way judged"): {"calm": 1.0}}),
+        (
+            ThreeSends(is_one_way=(True, True, True), faults=(fault(2 * NS_PER_S, None, FaultKind.KILL, "broker-a"),)),
+            {("loss", "one-way judged"): {"calm": 1.0}},
+        ),
     ],
     ids=["answered", "one-way", "one-way, broker-a paused", "one-way, broker-a killed"],
 )

@@ -691,14 +691,18 @@ def test_calm_sends_as_checks_count_them() -> None:
         turns=SimpleNamespace(total=np.array([4, 5, 6]), avoided=np.array([1, 2, 3]), choices=None),
         contents=SimpleNamespace(told=np.array([True, True, False])),
     )  # fmt: skip
-    views, brokers = np.array([2, 0]), ["broker-a", "broker-b"]
+    views, brokers = np.array([2, 0]), SimpleNamespace(words=["broker-a", "broker-b"])
     clocks = (ClockAnchor(0, 50), None)
+    cases: Any = (
+        SimpleNamespace(arms={Arm.BASELINE: part}, mode=mode, brokers=brokers)
+        for mode in (SendMode.ONEWAY, SendMode.SYNC)
+    )
     calm, unclocked = (
-        CalmColumns(Arm.BASELINE, part, mode, brokers, (), clock, views, views, views, views > 0, views > 0)
-        for clock, mode in zip(clocks, (SendMode.ONEWAY, SendMode.SYNC), strict=True)
+        CalmColumns(Arm.BASELINE, case, (), clock, views, views, views, views > 0, views > 0)
+        for clock, case in zip(clocks, cases, strict=True)
     )
     assert (calm.ended_ms.tolist(), unclocked.ended_ms.tolist()) == ([3_050.0, 51.0], [np.inf] * 2)
-    assert (calm.is_one_way, unclocked.is_one_way) == (True, False)
+    assert (calm.is_one_way.tolist(), unclocked.is_one_way.tolist()) == ([True] * 2, [False] * 2)
     assert (calm.ended_ns.tolist(), calm.stored_ms.tolist()) == ([3 * S, MS], [9, 7])
     assert (calm.queues.tolist(), calm.avoided.tolist()) == ([6, 4], [3, 1])
     assert (calm.called_back.tolist(), calm.follows.tolist()) == ([False] * 2, [False] * 2)

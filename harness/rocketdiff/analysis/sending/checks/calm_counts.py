@@ -47,8 +47,8 @@ class CalmSends(Protocol):
         """The send is asynchronous, and its callback was called once."""
 
     @property
-    def is_one_way(self) -> bool:
-        """The sends are one-way."""
+    def is_one_way(self) -> Mask:
+        """The send is one-way."""
 
     @property
     def faults(self) -> Sequence[FaultRecord]:

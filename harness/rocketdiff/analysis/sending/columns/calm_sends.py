@@ -33,9 +33,7 @@ class CalmColumns:
     """
 
     arm: Arm
-    part: ArmPart
-    mode: SendMode
-    brokers: list[str]
+    case: CaseColumns
     faults: tuple[FaultRecord, ...]
     clock: ClockAnchor | None
     at: Ints
@@ -43,6 +41,10 @@ class CalmColumns:
     phases: Ints
     in_period: Mask
     either_in_period: Mask
+
+    @property
+    def part(self) -> ArmPart:
+        return self.case.arms[self.arm]
 
     @cached_property
     def queues(self) -> Ints:
@@ -57,15 +59,15 @@ class CalmColumns:
         return np.full(self.views.size, self.part.turns.choices is not None)
 
     @property
-    def is_one_way(self) -> bool:
-        return self.mode is SendMode.ONEWAY
+    def is_one_way(self) -> Mask:
+        return np.full(self.views.size, self.case.mode is SendMode.ONEWAY)
 
     @property
     def ended_ns(self) -> Ints:
         return self.part.columns.end_ns[self.views]
 
     def tried_at(self, nodes: Collection[str]) -> Mask:
-        codes = [code for code, broker in enumerate(self.brokers) if broker in nodes]
+        codes = [code for code, broker in enumerate(self.case.brokers.words) if broker in nodes]
         return np.isin(self.part.columns.broker[self.views], codes)
 
     @property
@@ -118,9 +120,7 @@ def _calm_sends(case: CaseColumns, context: CaseContext) -> Iterator[CalmColumns
         phases = phase_codes(context.times.faults, part.columns.tried_ns[views[arm]])
         yield CalmColumns(
             arm,
-            part,
-            case.mode,
-            case.brokers.words,
+            case,
             tuple(context.times.faults),
             context.entry.clock,
             calm,
@@ -150,9 +150,9 @@ def _add(count: CalmCount, sends: CalmColumns, collector: OrderedCollector) -> N
 
 def _count_pictures(sends: CalmColumns, collector: OrderedCollector) -> None:
     """Add what ``Pictures`` would count; each decision had one legal queue."""
-    brokers = sends.brokers
+    brokers, mode = sends.case.brokers.words, sends.case.mode
     columns, arm, width, n_sends = sends.part.columns, str(sends.arm), len(brokers), int(sends.at.size)
-    outcome, ended = (Outcome.UNKNOWN, OTHER) if sends.is_one_way else (Outcome.OK, STORED)
+    outcome, ended = (Outcome.UNKNOWN, OTHER) if mode is SendMode.ONEWAY else (Outcome.OK, STORED)
     if n_sends:
         collector.add((RULES, arm, "", JUDGED), n_sends)
     broker = columns.broker[sends.views]

@@ -8,7 +8,10 @@ other brokers were paused. A delayed message counts as stored once a broker keep
 alone, so its client causes everything else in it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Self
 
 import numpy as np
 
@@ -25,7 +28,7 @@ from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.plan import SendMode
-from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import (
     ACKNOWLEDGED_NOT_STORED,
     BODY_DAMAGED,
@@ -49,6 +52,38 @@ wall clocks are slewed during a case; a copy that waited for a resumed broker is
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """
+    Which one-way messages must be stored: those whose call ended before until_ns, and those at none of the paused brokers.
+
+    A paused broker leaves its CPU time to the others. A killed one takes it when it restarts, and the others may drop
+    messages. paused: None if there was a fault of another kind.
+    """
+
+    until_ns: float
+    paused: frozenset[str] | None
+
+    @classmethod
+    def under(cls, faults: Sequence[FaultRecord]) -> Self:
+        first_ns = first_fault_ns(faults)
+        are_pauses = all(fault.kind is FaultKind.PAUSE for fault in faults)
+        return cls(
+            inf if first_ns is None else first_ns - UNDER_WAY_NS,
+            frozenset(fault.node for fault in faults) if are_pauses else None,
+        )
+
+    def holds(self, ended_ns: int, brokers: Collection[str]) -> bool:
+        """brokers: at which the message was tried."""
+        is_elsewhere = self.paused is not None and bool(brokers) and self.paused.isdisjoint(brokers)
+        return ended_ns < self.until_ns or is_elsewhere
+
+    def hold(self, sends: CalmSends) -> Mask:
+        """Return the same for each of many sends."""
+        is_elsewhere = False if self.paused is None else ~sends.tried_at(self.paused)
+        return np.asarray((sends.ended_ns < self.until_ns) | is_elsewhere)
+
+
 class Loss(CaseObserver):
     """Counts the fate of every message; notes lost, damaged and prematurely acknowledged ones."""
 
@@ -57,8 +92,7 @@ class Loss(CaseObserver):
         self._clock = context.entry.clock
         self._acknowledged = Acknowledged(context.entry.clock)
         self._confuses = context.confuses_answers
-        self._faults = context.times.faults
-        self._first_fault_ns = first_fault_ns(self._faults)
+        self._expected = _Expected.under(context.times.faults)
 
     def observe(self, send: AlignedSend) -> None:
         for side in send.sides:
@@ -102,26 +136,13 @@ class Loss(CaseObserver):
     def _observe_oneway(self, send: AlignedSend, side: SendView, row: Send) -> None:
         is_stored = side.fate is Fate.GHOST
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
-        if row.error is not None or not self._was_well(side, row.end_ns):
+        if row.error is not None or not self._expected.holds(row.end_ns, {attempt.broker for attempt in side.attempts}):
             return
         self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
             self._note(
                 ONE_WAY_NOT_STORED, send, side, "a one-way message in its queue", "no queue of the topic holds it"
             )
-
-    def _was_well(self, side: SendView, ended_ns: int) -> bool:
-        """
-        True if the call ended well before the first fault, or if only other brokers were paused.
-
-        A paused broker leaves its CPU time to the others. A killed one takes it when it restarts, and the others may
-        drop messages.
-        """
-        if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
-            return True
-        brokers = {attempt.broker for attempt in side.attempts}
-        others = all(fault.kind is FaultKind.PAUSE and fault.node not in brokers for fault in self._faults)
-        return bool(brokers) and others
 
     def _late(self, side: SendView) -> int:
         if self._clock is None or side.row is None or side.row.delay_level:
@@ -185,25 +206,14 @@ def _stored_late(sends: CalmSends) -> Mask:
     return np.asarray(sends.stored_ms > sends.ended_ms + STORED_LATE_MS)
 
 
-def _is_judged(sends: CalmSends) -> Mask:
-    """True for one-way sends of which ``_was_well`` is true."""
-    first_ns = first_fault_ns(sends.faults)
-    if first_ns is None or not sends.is_one_way:
-        return np.full(sends.ended_ns.size, sends.is_one_way)
-    well = sends.ended_ns < first_ns - UNDER_WAY_NS
-    if all(fault.kind is FaultKind.PAUSE for fault in sends.faults):
-        well |= ~sends.tried_at({fault.node for fault in sends.faults})
-    return np.asarray(well)
-
-
 CODE: SendCheck = CheckCode(
     NAME,
     observers=(Loss,),
     evaluate=evaluate,
     calm=(
-        CalmCount(NAME, str(Fate.STORED), lambda sends: np.full(sends.ended_ns.size, not sends.is_one_way)),
-        CalmCount(NAME, ONEWAY_STORED, lambda sends: np.full(sends.ended_ns.size, sends.is_one_way)),
-        CalmCount(NAME, ONEWAY_JUDGED, _is_judged),
+        CalmCount(NAME, str(Fate.STORED), lambda sends: ~sends.is_one_way),
+        CalmCount(NAME, ONEWAY_STORED, lambda sends: sends.is_one_way),
+        CalmCount(NAME, ONEWAY_JUDGED, lambda sends: sends.is_one_way & _Expected.under(sends.faults).hold(sends)),
         CalmCount(NAME, STORED_LATE, times=_stored_late),
     ),
 )
