@@ -61,6 +61,7 @@ CONSUMER_4_0_0 = Generation(
         uncounts_expired=False,
         cleaning_can_die=True,
         names_transaction=False,
+        hooks_see_first_topic=False,
         pulling_can_die=True,
         renewing_can_die=True,
         resets_in_turn=False,
@@ -81,10 +82,13 @@ CONSUMER_4_2_0 = CONSUMER_4_1_0.followed(
 )
 """The size of messages holds pulls back too."""
 
-CONSUMER_4_3_0 = CONSUMER_4_2_0.followed("4.3.0", "4.5.2", replace(CONSUMER_4_2_0.rules, names_transaction=True))
+CONSUMER_4_3_0 = CONSUMER_4_2_0.followed("4.3.0", "4.5.0", replace(CONSUMER_4_2_0.rules, names_transaction=True))
 """A listener is shown the id of a message's transaction (PullAPIWrapper.processPullResult)."""
 
-CONSUMER_4_6_0 = CONSUMER_4_3_0.followed("4.6.0", "4.6.0", replace(CONSUMER_4_3_0.rules, pull_failure_delay_ms=1_000))
+CONSUMER_4_5_1 = CONSUMER_4_3_0.followed("4.5.1", "4.5.2", replace(CONSUMER_4_3_0.rules, hooks_see_first_topic=True))
+"""A hook sees a retried message as the listener does (resetRetryAndNamespace)."""
+
+CONSUMER_4_6_0 = CONSUMER_4_5_1.followed("4.6.0", "4.6.0", replace(CONSUMER_4_5_1.rules, pull_failure_delay_ms=1_000))
 """One second after a pull that failed (pullTimeDelayMillsWhenException)."""
 
 CONSUMER_4_6_1 = CONSUMER_4_6_0.followed("4.6.1", "4.7.0", replace(CONSUMER_4_6_0.rules, resend_ends_transaction=True))
@@ -211,6 +215,7 @@ CONSUMER = (
     CONSUMER_4_1_0,
     CONSUMER_4_2_0,
     CONSUMER_4_3_0,
+    CONSUMER_4_5_1,
     CONSUMER_4_6_0,
     CONSUMER_4_6_1,
     CONSUMER_4_7_1,

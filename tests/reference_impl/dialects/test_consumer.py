@@ -10,6 +10,7 @@ CHANGES = {
     "4.1.0-incubating": {"announces_changes": True, "shutdown_wait_ms": 1_000},
     "4.2.0": {"counts_bytes": True, "takes_empty_bodies": False, "uncounts_expired": True},
     "4.3.0": {"names_transaction": True},
+    "4.5.1": {"hooks_see_first_topic": True},
     "4.6.0": {"pull_failure_delay_ms": 1_000},
     "4.6.1": {"resend_ends_transaction": True},
     "4.7.1": {"drops_waiting_calls": True},

@@ -20,6 +20,10 @@ Resend = Callable[[StoredMessage], Running[None]]
 Status = TypeVar("Status")
 
 
+Hook = Callable[[Messages], None]
+"""The application's hook of consumption, called with messages before the listener (ConsumeMessageHook)."""
+
+
 class CallRefused(Exception):
     """The pool that calls the listener is shut down (RejectedExecutionException)."""
 
@@ -27,6 +31,12 @@ class CallRefused(Exception):
 def as_sent(messages: Messages) -> list[StoredMessage]:
     """Return messages as a listener sees them: with the topic that they were sent to (resetRetryAndNamespace)."""
     return [replace(message, topic=message.properties.get(RETRY_TOPIC, message.topic)) for message in messages]
+
+
+def show_hook(hook: Hook | None, messages: Messages, shown: Messages, *, as_sent: bool) -> None:
+    """Let the hook, if any, see messages before their call: as the listener does, or with the group's retry topic."""
+    if hook is not None:
+        hook(shown if as_sent else messages)
 
 
 def status_of(call: Callable[[], Status | None]) -> Status | None:

@@ -11,10 +11,12 @@ from rocketmq_reference.client.codec import FAILURES
 from rocketmq_reference.client.consuming.calling import (
     CONSUME,
     CallRefused,
+    Hook,
     Messages,
     Resend,
     as_sent,
     send_away,
+    show_hook,
     status_of,
 )
 from rocketmq_reference.client.consuming.codec import ConsumeCodec
@@ -47,7 +49,13 @@ class Listen(Protocol):
 
 
 class Concurrent:
-    """Calls of one member's listener; messages of a queue begin in the order of their offsets and may end in any order."""
+    """
+    Calls of one member's listener; messages of a queue begin in the order of their offsets and may end in any order.
+
+    hook: the application's.
+    """
+
+    hook: Hook | None = None
 
     def __init__(
         self,
@@ -95,6 +103,7 @@ class Concurrent:
         for message in shown:
             message.properties[CONSUME_START_TIME] = str(time.time_ns() // _NS_PER_MS)
             queue.begun_ms[message.queue_offset] = self._host.now_ms
+        show_hook(self.hook, messages, shown, as_sent=self._memory.rules.hooks_see_first_topic)
         context = ConsumeContext()
         status = yield from self._host.outside(partial(status_of, partial(self._listen, shown, of, context)))
         if not queue.is_dropped:  # else the result is thrown away, and the next owner consumes them again

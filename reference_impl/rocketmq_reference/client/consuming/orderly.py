@@ -14,10 +14,12 @@ from rocketmq_reference.client.background import Background
 from rocketmq_reference.client.consuming.calling import (
     CONSUME,
     CallRefused,
+    Hook,
     Messages,
     Resend,
     as_sent,
     send_away,
+    show_hook,
     status_of,
 )
 from rocketmq_reference.client.consuming.committing import Committing
@@ -43,7 +45,13 @@ class ListenInOrder(Protocol):
 
 
 class Orderly:
-    """Calls of one member's listener in the order of each queue. background: of its client, in whose thread late unlocks are sent."""
+    """
+    Calls of one member's listener in the order of each queue.
+
+    background: of its client, in whose thread late unlocks are sent. hook: the application's.
+    """
+
+    hook: Hook | None = None
 
     def __init__(
         self,
@@ -196,6 +204,7 @@ class Orderly:
     def _call(self, of: TopicQueue, queue: Pulled, messages: Sequence[StoredMessage]) -> Running[bool]:
         """Call the listener; return whether the run goes on."""
         shown, context, call = as_sent(messages), OrderlyContext(), self._call_of(queue)
+        show_hook(self.hook, messages, shown, as_sent=self._memory.rules.hooks_see_first_topic)
         yield from call.acquire(None)
         try:
             if queue.is_dropped:

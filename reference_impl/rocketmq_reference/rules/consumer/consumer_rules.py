@@ -38,6 +38,7 @@ class ConsumerRules:
     messages for ever.
 
     names_transaction: a message that was sent in a transaction has the id of it, which is its own.
+    hooks_see_first_topic: a hook of consumption sees a retried message with the topic that it was sent to first; else with the retry topic.
 
     pulling_can_die: an error of the application's code in the thread of pulls ends that thread, and with it all pulls; else only those of its
     queue. renewing_can_die: one at the renewal of locks ends all renewals.
@@ -105,6 +106,7 @@ class ConsumerRules:
     uncounts_expired: bool
     cleaning_can_die: bool
     names_transaction: bool
+    hooks_see_first_topic: bool
     pulling_can_die: bool
     renewing_can_die: bool
     resets_in_turn: bool

@@ -60,8 +60,7 @@ class Join:
     unknown_topic: subscribes also to a topic that no name server knows. listener, model: of all such steps of a script the same. tags:
     the expression of the subscription. max_reconsume_times: −1 is the client's default, which is no limit in order. polls: it is a lite
     pull consumer, of all such steps of a script or none; it has no listener. assign: it is a lite pull consumer that subscribes to nothing,
-    and works on these queues instead. hook: its application has a hook of consumption, if the release lets it have one (of a lite pull
-    consumer).
+    and works on these queues instead. hook: its application has a hook of consumption, if the release lets it have one.
     """
 
     do: Literal["consumer"] = field(default="consumer", kw_only=True, repr=False)
@@ -85,7 +84,11 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Messages, of a transaction that was committed or of none, are stored into a queue; its broker answers the pulls that it holds."""
+    """
+    Messages, of a transaction that was committed or of none, are stored into a queue; its broker answers the pulls that it holds.
+
+    retried: they name the group's retry topic, and the topic that they were sent to first.
+    """
 
     do: Literal["store"] = field(default="store", kw_only=True, repr=False)
     broker: BrokerName
@@ -94,6 +97,7 @@ class Store:
     bytes: Bytes = 1
     tag: Annotated[str, Field(max_length=50)] = ""
     transactional: bool = False
+    retried: bool = False
 
 
 @dataclass(frozen=True, slots=True)

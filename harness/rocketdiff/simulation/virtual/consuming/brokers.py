@@ -10,7 +10,7 @@ from rocketdiff.simulation.virtual.network import Respond
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketmq_reference.remoting.answers import PullAnswer, PullStatus
 from rocketmq_reference.remoting.messages import StoredMessage
-from rocketmq_reference.remoting.properties import TAGS, TRANSACTION_PREPARED, UNIQ_KEY
+from rocketmq_reference.remoting.properties import RETRY_TOPIC, TAGS, TRANSACTION_PREPARED, UNIQ_KEY
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.client.route import MASTER_ID, TopicRoute
 from rocketmq_reference.rules.consumer.offsets import RETRY_PREFIX, TopicQueue
@@ -172,6 +172,12 @@ class GroupBrokers:
         return self._stored.setdefault(queue, [])
 
 
+def hooked(message: StoredMessage) -> str:
+    """Name a message as a hook of the application sees it: by the server that stored it, and its topic if that is the group's own."""
+    of = "" if message.topic == TOPIC else " of the retry topic"
+    return f"hook {message.store_host}/{message.queue_id} {message.queue_offset}{of}"
+
+
 def _asked_of(server: str, question: Question) -> Question:
     """Return a question about a queue as that of the server that is asked: a slave has queues of its own."""
     return replace(question, of=f"{server}/{question.of.rpartition('/')[2]}") if question.of else question
@@ -181,8 +187,10 @@ def _message(step: Store, offset: int) -> ServedMessage:
     properties = {TAGS: step.tag} if step.tag else {}
     if step.transactional:
         properties |= {TRANSACTION_PREPARED: "true", UNIQ_KEY: f"{offset}"}
+    if step.retried:
+        properties[RETRY_TOPIC] = TOPIC
     return ServedMessage(
-        topic=TOPIC,
+        topic=_RETRY_TOPIC if step.retried else TOPIC,
         queue_id=step.queue,
         queue_offset=offset,
         physical_offset=offset,

@@ -20,7 +20,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
-from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
+from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers, hooked
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIRST_COMMIT_MS, OffsetFile, member_client
 from rocketdiff.simulation.virtual.session import ScriptSession
@@ -169,7 +169,7 @@ class LiteSession(GroupSession):
 
     def _hooked(self, _of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
         for message in messages:
-            self._group.note(self.session.kernel.now_ms, f"hook {_place(message)}")
+            self._group.note(self.session.kernel.now_ms, hooked(message))
 
     def _leave(self, head: str) -> Body:
         if self._has_joined:

@@ -99,10 +99,11 @@ public final class GroupBrokers {
     }
 
     /** Stores messages into a queue; pulls that wait for them are answered. */
-    void store(ScriptedServer server, int queue, long count, int bytes, String tag, boolean isTransactional) {
+    void store(
+        ScriptedServer server, int queue, long count, int bytes, String tag, boolean isTransactional, boolean isRetried) {
         List<byte[]> messages = messages(server.name + "/" + queue);
         for (long n = 0; n < count; n++) {
-            messages.add(encoded(server, queue, messages.size(), bytes, tag, isTransactional));
+            messages.add(encoded(server, queue, messages.size(), bytes, tag, isTransactional, isRetried));
         }
         for (Held each : new ArrayList<>(held)) {
             if (each.server == server && queue(server, each.request).equals(server.name + "/" + queue)) {
@@ -354,19 +355,22 @@ public final class GroupBrokers {
     }
 
     private byte[] encoded(
-        ScriptedServer server, int queue, long offset, int bytes, String tag, boolean isTransactional) {
+        ScriptedServer server, int queue, long offset, int bytes, String tag, boolean isTransactional, boolean isRetried) {
         Object message = ProcessQueueClasses.of(release).message(offset, bytes);
         Class<?> type = message.getClass();
         // Encoders need a body, if only an empty one, which decoders leave out.
         set(message, "setBody", new byte[bytes]);
         String[] address = server.address.split(":");
         Object host = new InetSocketAddress(address[0], Integer.parseInt(address[1]));
-        set(message, "setTopic", AllocationClient.TOPIC);
+        set(message, "setTopic", isRetried ? "%RETRY%" + AllocationClient.GROUP : AllocationClient.TOPIC);
+        Method put = Members.method(release.type("common.message.MessageAccessor"), "putProperty", 3);
+        if (isRetried) {
+            Members.must(put, null, message, "RETRY_TOPIC", AllocationClient.TOPIC);
+        }
         if (tag != null) {
             set(message, "setTags", tag);
         }
         if (isTransactional) {
-            Method put = Members.method(release.type("common.message.MessageAccessor"), "putProperty", 3);
             Members.must(put, null, message, "TRAN_MSG", "true");
             Members.must(put, null, message, "UNIQ_KEY", String.valueOf(offset));
         }

@@ -1,8 +1,6 @@
 package rocketdiff.simulation.consuming;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -11,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import rocketdiff.simulation.client.Members;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.json.JsonText;
@@ -43,19 +40,10 @@ final class LitePull {
         StringBuilder out = new StringBuilder("{\"at_ms\": ").append(scheduler.nowMs()).append(", \"got\": [");
         String separator = "";
         for (Object message : messages) {
-            JsonText.append(out.append(separator), at(message));
+            JsonText.append(out.append(separator), ConsumptionHook.at(network, message));
             separator = ", ";
         }
         return out.append("]}").toString();
-    }
-
-    private String at(Object message) {
-        InetSocketAddress host = (InetSocketAddress) get(message, "getStoreHost");
-        return network.brokerAt(host.getAddress().getHostAddress() + ":" + host.getPort()) + "/" + get(message, "getQueueId") + " " + get(message, "getQueueOffset");
-    }
-
-    private static Object get(Object message, String getter) {
-        return Members.must(Members.method(message.getClass(), getter, 0), message);
     }
 
     /** queues: broker and id of each in turn; null: all, with the next commit. */
@@ -68,25 +56,6 @@ final class LitePull {
             call("commit", new Class<?>[] {Set.class, boolean.class}, new HashSet<>(queues(queues)), true);
         }
         return DONE;
-    }
-
-    /** Tells what a hook of consumption sees, from 4.9.0 on. */
-    void hook(Consumer<String> seen) {
-        Object impl = Members.get(consumer, "defaultLitePullConsumerImpl");
-        Method register = Members.methodOrNull(impl.getClass(), "registerConsumeMessageHook", 1);
-        if (register == null) {
-            return;
-        }
-        Class<?> hook = release.type("client.hook.ConsumeMessageHook");
-        Members.must(register, impl, Proxy.newProxyInstance(release.loader, new Class<?>[] {hook}, (proxy, method, arguments) -> {
-            if (method.getName().equals("consumeMessageBefore")) {
-                List<?> messages = (List<?>) get(arguments[0], "getMsgList");
-                for (Object message : messages == null ? Collections.emptyList() : messages) {
-                    seen.accept(at(message));
-                }
-            }
-            return method.getName().equals("hookName") ? "simulation" : null;
-        }));
     }
 
     String seek(String broker, int queue, long offset, String to) throws Throwable {

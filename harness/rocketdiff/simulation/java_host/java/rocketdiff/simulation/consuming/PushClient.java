@@ -61,8 +61,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         set("setInstanceName", String.class, "own");
         set("setVipChannelEnabled", boolean.class, false);
         brokers.ownId = (String) Members.must(Members.method(consumer.getClass(), "buildMQClientId", 0), consumer);
-        if (listening.polls && listening.hasHook) {
-            polled.hook(message -> brokers.group.note(scheduler.nowMs(), "hook " + message));
+        if (listening.hasHook) {
+            ConsumptionHook.register(release, network, impl(), message -> brokers.group.note(scheduler.nowMs(), "hook " + message));
         }
         if (!listening.polls) {
             Class<?> listener = release.type("client.consumer.listener.MessageListener"
@@ -189,8 +189,8 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
     }
 
     @Override
-    public void store(String broker, int queue, long count, int bytes, String tag, boolean isTransactional) {
-        brokers.store(network.broker(broker), queue, count, bytes, tag, isTransactional);
+    public void store(String broker, int queue, long count, int bytes, String tag, boolean isTransactional, boolean isRetried) {
+        brokers.store(network.broker(broker), queue, count, bytes, tag, isTransactional, isRetried);
     }
 
     @Override
@@ -256,9 +256,12 @@ public final class PushClient extends ProcessQueueClient implements Subscriber {
         } else if (isAssigned) {
             appendOwned(out, polled.assigned());
         } else {
-            Object impl = Members.get(consumer, polled == null ? "defaultMQPushConsumerImpl" : "defaultLitePullConsumerImpl");
-            appendOwned(out, (Map<?, ?>) Members.get(Members.get(impl, "rebalanceImpl"), "processQueueTable"));
+            appendOwned(out, (Map<?, ?>) Members.get(Members.get(impl(), "rebalanceImpl"), "processQueueTable"));
         }
+    }
+
+    private Object impl() {
+        return Members.get(consumer, polled == null ? "defaultMQPushConsumerImpl" : "defaultLitePullConsumerImpl");
     }
 
     @Override

@@ -22,7 +22,7 @@ public interface Subscriber extends Member {
     void lockHolder(String broker, int queue, boolean isOther);
 
     /** Messages are stored into a queue of a broker; tag: null for none. */
-    void store(String broker, int queue, long count, int bytes, String tag, boolean isTransactional);
+    void store(String broker, int queue, long count, int bytes, String tag, boolean isTransactional, boolean isRetried);
 
     /** Name servers know the retry topic of the group from now on. */
     void knowRetryTopic();

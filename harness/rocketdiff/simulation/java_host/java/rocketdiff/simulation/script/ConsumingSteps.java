@@ -170,7 +170,8 @@ final class ConsumingSteps {
         int bytes = fields.integer("bytes", 1);
         String tag = fields.textOrNull("tag");
         boolean isTransactional = fields.flag("transactional", false);
-        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes, tag, isTransactional);
+        boolean isRetried = fields.flag("retried", false);
+        return (run, place) -> ((Subscriber) run.client).store(broker, queue, count, bytes, tag, isTransactional, isRetried);
     }
 
     private static Step offset(Fields fields, boolean isConsumed) {
