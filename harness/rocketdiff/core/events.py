@@ -155,6 +155,15 @@ class CaseEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseRepeated:
+    """A case of this number is run again, because guards did not hold."""
+
+    number: int
+    case: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisStarted:
     """The stored traces are being judged."""
 
@@ -220,6 +229,7 @@ Event = (
     | MemberLost
     | ReadBackStarted
     | CaseEnded
+    | CaseRepeated
     | AnalysisStarted
     | CheckJudged
     | ReportWritten

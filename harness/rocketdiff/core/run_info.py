@@ -74,6 +74,11 @@ class Guard:
     seen: str
     case: str = ""
 
+    @property
+    def why_broken(self) -> str:
+        """Words for a guard that did not hold."""
+        return f"{self.name}: expected {self.expected}, saw {self.seen}"
+
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
@@ -86,6 +91,7 @@ class RunInfo:
     explain: command that explains one send; placeholders ``{subject}``, ``{case}``, ``{send}``, and ``{folder}`` for
         the case's run directory.
     left_out: (scenario, reason) of chosen scenarios that could not be run.
+    repeated: (case, reason) of cases that were run again, because guards did not hold at first.
     rocketdiff, judging_source: version of the judging program and digest of its judging part; empty if not computed.
     """
 
@@ -107,6 +113,7 @@ class RunInfo:
     explain: str = ""
     judging_source: str = ""
     left_out: tuple[tuple[str, str], ...] = ()
+    repeated: tuple[tuple[str, str], ...] = ()
 
     @property
     def roles(self) -> tuple[ClientRole, ...]:

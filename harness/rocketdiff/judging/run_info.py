@@ -64,6 +64,7 @@ def describe_manifests(manifests: Sequence[RunManifest], folders: Sequence[str] 
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",
         left_out=tuple(dict.fromkeys(skipped for manifest in manifests for skipped in manifest.left_out)),
+        repeated=tuple((entry.name, entry.why_broken) for manifest in manifests for entry in manifest.repeated),
     )
 
 
@@ -134,7 +135,7 @@ def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDire
     """Require every fault of a complete case in its table, unless a guard reports that it did not take effect."""
     table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
     recorded = {(row["episode"], row["node"]) for row in table}
-    failed = {guard.name for guard in entry.guards if not guard.held}
+    failed = {guard.name for guard in entry.broken_guards}
     for fault in faults:
         if (fault.episode, fault.node) not in recorded and f"fault-{fault.episode}" not in failed:
             raise TraceError(

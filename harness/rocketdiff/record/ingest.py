@@ -219,7 +219,7 @@ def _case_row(run: RunDirectory, entry: CaseEntry) -> dict[str, object]:
         "topology": entry.topology,
         "settings": msgspec.json.encode(asdict(entry.settings), enc_hook=str).decode(),
         "checks": list(entry.checks),
-        "broken_guards": [guard.name for guard in entry.guards if not guard.held],
+        "broken_guards": [guard.name for guard in entry.broken_guards],
         "status": str(entry.status),
         "sends_planned": entry.sends_planned,
         "sends": sum(arm.sends for arm in entry.arms.values()),

@@ -26,7 +26,7 @@ from rocketdiff.verdict.calibration import Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict
 
-SCHEMA_VERSION = "1.10.0"
+SCHEMA_VERSION = "1.11.0"
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):

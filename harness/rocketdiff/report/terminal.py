@@ -50,6 +50,8 @@ class TerminalListener:
                 self._cluster(event)
             case events.CaseStarted() | events.OperationsEnded() | events.ReadBackStarted() | events.CaseEnded():
                 self._case(event)
+            case events.CaseRepeated():
+                self._line(f"↻ {escape(self._short(event.case))} once more: {escape(event.why)}")
             case events.FaultInjected() | events.FaultHealed():
                 self._fault(event)
             case events.MemberLost():

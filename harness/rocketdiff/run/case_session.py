@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import CheckResult
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.core.events import Listener
+from rocketdiff.core.events import CaseRepeated, Listener, emit
 from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.run.case.cast import Pair
@@ -99,16 +99,25 @@ class CaseSession:
 
         Raises HarnessError if the case cannot be completed. The next case then gets a new cluster.
         """
-        judging = self._request.judging
         try:
             self.play(number, case)
-            ledger = load_ledger(judging.ledgers, [case.scenario])
-            results = judge_case(self.directory, number, judging.policy, ledger)
+            return self.judge(number, case)
         except HarnessError:
             self._clusters.close()
             raise
+
+    def judge(self, number: int, case: Case) -> CaseAnswer:
+        """Judge a case that has run, alone. Raises TraceError."""
+        judging = self._request.judging
+        ledger = load_ledger(judging.ledgers, [case.scenario])
+        results = judge_case(self.directory, number, judging.policy, ledger)
         verdict, _ = conclude(results, judging.policy)
         return CaseAnswer(verdict, results, judging.policy)
+
+    def repeat(self, number: int, case: Case) -> None:
+        """Run a case anew, in the place of the one of this number. Raises the errors of ``play``."""
+        emit(self._listeners, CaseRepeated(number, str(case.id), self.directory.entry(number).why_broken))
+        self.play(self.directory.repeat(number, lambda new: entry_of(new, case)).number, case)
 
     def end(self) -> None:
         self.directory.end(wall_ms=time.time_ns() // 1_000_000)

@@ -22,6 +22,7 @@ from rocketdiff.run.control_arm import ControlArm
 from rocketdiff.run.dry_run import describe
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.overlap import play_overlapping
+from rocketdiff.run.repeat import repeat_spoilt
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice, choose, require_pair, require_security, require_some, require_usable
 from rocketdiff.scenario import Case, expand
@@ -142,6 +143,7 @@ def run_cases(
         controls = ControlArm.of(request, cases, directory, clusters) if request.is_control_wanted else None
         if controls is None and request.most_failures is None:
             play_overlapping(session, cases)
+            repeat_spoilt(session, cases)
         else:
             for number in play(session, cases, request.most_failures):
                 if controls is not None:

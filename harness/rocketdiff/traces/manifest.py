@@ -219,6 +219,15 @@ class CaseEntry:
         lost = (Member.parse(name).arm for name in self.breaches)
         return tuple(dict.fromkeys(arm for arm in lost if arm is not None))
 
+    @property
+    def broken_guards(self) -> tuple[Guard, ...]:
+        return tuple(guard for guard in self.guards if not guard.held)
+
+    @property
+    def why_broken(self) -> str:
+        """Words for the guards that did not hold."""
+        return "; ".join(guard.why_broken for guard in self.broken_guards)
+
     def blamed_for(self, arm: Arm) -> Arm:
         """Return the arm whose subject broke the protocol in an arm's group: in a mixed one it may be the other."""
         member = next((own for name in self.breaches if (own := Member.parse(name)).arm is arm), None)
@@ -254,7 +263,8 @@ class RunManifest:
     subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, with its seed. shipped_ledgers: the
     ledgers that come with rocketdiff apply. ended_wall_ms: None while the run goes on, and forever if it was killed. left_out:
     (scenario, reason) of chosen scenarios that do not apply to these subjects or this cluster, since 1.5. sources: origin of the
-    subjects, since 1.6. digest: of all other fields, since 1.3; set by ``encode_manifest``.
+    subjects, since 1.6. repeated: cases that were run again because a guard did not hold; nothing of them is judged, their files
+    stay, since 1.16. digest: of all other fields, since 1.3; set by ``encode_manifest``.
     """
 
     run: str
@@ -273,6 +283,7 @@ class RunManifest:
     ended_wall_ms: int | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     sources: dict[Arm, SubjectSource] = field(default_factory=dict)
+    repeated: tuple[CaseEntry, ...] = ()
     digest: str = ""
 
     @property
@@ -291,11 +302,16 @@ class RunManifest:
         source = self.sources.get(Arm.BASELINE)
         return source.rules if source else None
 
+    @property
+    def kept(self) -> tuple[CaseEntry, ...]:
+        """All cases with files: the judged ones, and those that were run again."""
+        return (*self.cases, *self.repeated)
+
     def case(self, number: int) -> CaseEntry:
-        for entry in self.cases:
+        for entry in self.kept:
             if entry.number == number:
                 return entry
-        raise TraceError(f"a case number {number} in run {self.run}", seen=f"cases {[c.number for c in self.cases]}")
+        raise TraceError(f"a case number {number} in run {self.run}", seen=f"cases {[c.number for c in self.kept]}")
 
 
 def encode_manifest(manifest: RunManifest) -> bytes:
@@ -345,13 +361,13 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
     """Yield contradictions in a manifest whose fields have valid types."""
     if missing := [arm for arm in Arm if arm not in manifest.subjects]:
         yield f"no subject for {', '.join(missing)}"
-    numbers = [entry.number for entry in manifest.cases]
+    numbers = [entry.number for entry in manifest.kept]
     if len(set(numbers)) != len(numbers) or min(numbers, default=1) < 1:
         yield f"case numbers {numbers}"
     for wall_ms in (manifest.created_wall_ms, manifest.ended_wall_ms or 0):
         if not 0 <= wall_ms < _END_OF_TIME_MS:
             yield f"a run at {wall_ms} ms since 1970"
-    for entry in manifest.cases:
+    for entry in manifest.kept:
         for name in (*entry.breaches, *entry.connections, *entry.resources):
             if not _is_member(name):
                 yield f"a member named {shown(name)} in case {entry.number}"

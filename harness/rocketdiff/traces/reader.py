@@ -36,7 +36,7 @@ def require_whole(run: RunDirectory) -> None:
     for table in TableName:
         for file in sealed_files(run, table):
             _require_counted(run, table, file.statement)
-    for entry in run.manifest.cases:
+    for entry in run.manifest.kept:
         if lost := [file for file in entry.files if not (run.path / file).is_file()]:
             raise TraceError(
                 f"every sealed table of case {entry.number}",
@@ -48,7 +48,7 @@ def require_whole(run: RunDirectory) -> None:
 
 
 def _require_counted(run: RunDirectory, table: TableName, statement: FileStatement) -> None:
-    if statement.case not in {entry.number for entry in run.manifest.cases}:
+    if statement.case not in {entry.number for entry in run.manifest.kept}:
         if run.is_part:
             return
         raise TraceError(
@@ -97,7 +97,7 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
         _require_own(run, table, file)
     present = {(file.statement.case, file.statement.arm) for file in files}
     arms = TABLES[table].arms
-    for entry in run.manifest.cases:
+    for entry in run.manifest.kept:
         lacking = [table_file(table, entry.number, arm) for arm in arms if (entry.number, arm) not in present]
         if lacking and _is_required(table, entry):
             raise TraceError(

@@ -386,8 +386,17 @@ class RunDirectory:
     def add(self, make: Callable[[int], CaseEntry]) -> CaseDirectory:
         """Add a planned case; ``make`` is called with its number."""
         with self._lock:
-            entry = make(len(self._manifest.cases) + 1)
+            entry = make(len(self._manifest.kept) + 1)
             self._write(replace(self._manifest, cases=(*self._manifest.cases, entry)))
+        return self.case(entry.number)
+
+    def repeat(self, number: int, make: Callable[[int], CaseEntry]) -> CaseDirectory:
+        """Plan a case anew in the place of one that is judged no more; ``make`` is called with its number."""
+        with self._lock:
+            manifest, repeated = self._manifest, self.entry(number)
+            entry = make(len(manifest.kept) + 1)
+            cases = tuple(entry if each.number == number else each for each in manifest.cases)
+            self._write(replace(manifest, cases=cases, repeated=(*manifest.repeated, repeated)))
         return self.case(entry.number)
 
     def only(self, number: int) -> "RunDirectory":

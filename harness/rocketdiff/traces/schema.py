@@ -16,7 +16,7 @@ from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.roles import ClientRole
 
-SCHEMA_VERSION = "1.15"
+SCHEMA_VERSION = "1.16"
 
 DIGESTS_SINCE = 3
 """Minor version from which ``run.json`` has a digest of itself and of every sealed table."""

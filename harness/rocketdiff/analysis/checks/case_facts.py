@@ -8,7 +8,6 @@ from rocketdiff.analysis.facts import OutageValue
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Divergence, Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.checks import ABOUT_THE_RUN, CHECKS
 from rocketdiff.core.tables.fault import FaultRecord
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
@@ -113,14 +112,14 @@ class CaseFacts:
         if self.entry.breaches and standing in (Standing.DECISIVE, Standing.INDECISIVE) and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.lost_arms)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
-        broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
+        broken = [guard for guard in self.entry.broken_guards if guard.name.startswith(CLUSTER_GUARDS)]
         if CHECKS[check].reads_attempts:  # one of the two witnesses is wrong, and it is unknown which
-            broken += [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(WITNESS_GUARDS)]
+            broken += [guard for guard in self.entry.broken_guards if guard.name.startswith(WITNESS_GUARDS)]
         if broken and check not in ABOUT_THE_RUN:
-            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))
+            standing, reason = Standing.INVALID, "; ".join(guard.why_broken for guard in broken)
         asleep = [guard for guard in broken if guard.name.startswith(AWAKE_GUARDS)]
         if asleep and check == "protocol":
-            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, asleep))
+            standing, reason = Standing.INVALID, "; ".join(guard.why_broken for guard in asleep)
         if self.entry.status is not CaseStatus.COMPLETE:
             ended = self.entry.reason or "no reason was recorded"
             standing, reason = Standing.INVALID, f"the case did not complete: {ended}"
@@ -148,11 +147,6 @@ def standing_with(facts: CaseFacts, seen: Mapping[Arm, int], lacking: str) -> tu
     """DECISIVE if both arms have something to judge; else INDECISIVE with ``lacking``, where ``{}`` is the subject."""
     without = [facts.subjects[arm] for arm in Arm if not seen[arm]]
     return (Standing.INDECISIVE, lacking.format(without[0])) if without else (Standing.DECISIVE, "")
-
-
-def broken_guard(guard: Guard) -> str:
-    """Words for a guard that did not hold."""
-    return f"{guard.name}: expected {guard.expected}, saw {guard.seen}"
 
 
 def counted(facts: CaseFacts, name: str, check: str, *keys: str) -> tuple[Measure, ...]:

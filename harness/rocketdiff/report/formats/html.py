@@ -29,12 +29,12 @@ from rocketdiff.report.words.signs import (
     RUN_TONE,
     SIGNS,
     headline,
-    left_out,
     number,
     phase_word,
     plural,
     short_case,
     subline,
+    unjudged,
 )
 
 FILE_NAME = "report.html"
@@ -110,7 +110,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
         clusters_left_out=len(document.clusters) - len(clusters),
         first_divergence=page.card_anchor(clusters[0].item) if clusters and clusters[0].tone == "bad" else "",
         unanswered=page.unanswered(document),
-        left_out=left_out(document.run),
+        unjudged=unjudged(document.run),
         ledger=ledger_parts(document),
         ledger_signs=STATE_SIGNS,
         pools=page.pool_views(document),

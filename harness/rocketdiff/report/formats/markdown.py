@@ -36,11 +36,11 @@ from rocketdiff.report.words.signs import (
     duration,
     explain_command,
     headline,
-    left_out,
     plural,
     sentence,
     short_case,
     subline,
+    unjudged,
     where_in,
 )
 from rocketdiff.verdict.judge import RunVerdict
@@ -106,7 +106,7 @@ def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EX
 
 
 def _text(document: Document, extent: Extent) -> str:
-    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _left_out(document)]
+    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), *_unjudged(document)]
     parts.append(_ledger(document))
     if extent.matrix:
         parts += [_matrix(document), _groups(document)]
@@ -170,9 +170,9 @@ def _open_ends(document: Document) -> str:
     return "### Without an answer\n\n" + "\n".join(lines)
 
 
-def _left_out(document: Document) -> str:
-    lines = [f"- {inline(line)}" for line in left_out(document.run)]
-    return "\n".join(["### Left out\n", *lines]) if lines else ""
+def _unjudged(document: Document) -> Iterator[str]:
+    for title, lines in unjudged(document.run).items():
+        yield "\n".join([f"### {title}\n", *(f"- {inline(line)}" for line in lines)])
 
 
 def _ledger(document: Document) -> str:

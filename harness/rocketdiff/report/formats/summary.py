@@ -30,11 +30,11 @@ from rocketdiff.report.words.signs import (
     duration,
     explain_command,
     headline,
-    left_out,
     plural,
     sentence,
     short_case,
     subline,
+    unjudged,
     where_in,
 )
 
@@ -78,7 +78,7 @@ def print_summary(
     for title, body in (
         ("What diverged", _clusters(document, shown_before)),
         ("Without an answer", _unanswered(document)),
-        ("Left out", _left_out(document)),
+        *((title, Group(*map(Text, lines))) for title, lines in unjudged(document.run).items()),
         ("Ledger", _ledger(document)),
         ("Checks", _matrix(document)),
         ("Consumers", _groups(document)),
@@ -187,11 +187,6 @@ def _unanswered(document: Document) -> RenderableType | None:
     if len(rows) > len(lines):
         lines.append(Text(f"and {len(rows) - len(lines):,} more in the report", style="dim"))
     return Group(*lines)
-
-
-def _left_out(document: Document) -> RenderableType | None:
-    lines = left_out(document.run)
-    return Group(*map(Text, lines)) if lines else None
 
 
 def _ledger(document: Document) -> RenderableType | None:

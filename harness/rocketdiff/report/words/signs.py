@@ -164,11 +164,22 @@ def answer_sign(result: CheckResult, policy: Policy) -> Sign:
     return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not policy.gates(result) else sign
 
 
-def left_out(run: RunInfo) -> tuple[str, ...]:
-    """Return the selected scenarios that were not run, one line per reason."""
+def unjudged(run: RunInfo) -> dict[str, tuple[str, ...]]:
+    """Return what was chosen and is not judged, in lines by title; without the titles that have none."""
+    named = {"Left out": _left_out(run), "Run again": _repeated(run)}
+    return {title: lines for title, lines in named.items() if lines}
+
+
+def _left_out(run: RunInfo) -> tuple[str, ...]:
+    """Selected scenarios that were not run, one line per reason."""
     reasons = dict.fromkeys(reason for _, reason in run.left_out)
     named = {reason: [name for name, why in run.left_out if why == reason] for reason in reasons}
     return tuple(f"{plural(len(names), 'scenario')}, {why}: {', '.join(names)}" for why, names in named.items())
+
+
+def _repeated(run: RunInfo) -> tuple[str, ...]:
+    """The cases that were run again, and what their first attempt lacked."""
+    return tuple(f"{short_case(case, run)}, {why}" for case, why in run.repeated)
 
 
 def short_case(case: str, run: RunInfo) -> str:

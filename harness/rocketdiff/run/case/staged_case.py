@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.events import CaseEnded, CaseStarted, HeldEvents, Listener, ReadBackStarted, emit
+from rocketdiff.core.run_info import Guard
 from rocketdiff.core.tables.checks import READS_WIRE
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.case.case_run import CaseRun
@@ -137,6 +138,10 @@ class StagedCase:
         number, name, role = self.number, str(self._case.id), self._case.scenario.role
         emit((self.events,), CaseEnded(number, name, role, ended[Arm.BASELINE], ended[Arm.CANDIDATE], took_s))
 
+    def _unsettled(self, error: Exception) -> tuple[Guard, ...]:
+        expected, seen = "groups that settle", str(error)
+        return (Guard("settled", False, expected, seen, str(self._case.id)),) if isinstance(error, NotSettled) else ()
+
     @contextmanager
     def _recorded(self) -> Iterator[None]:
         """Abort the case at an error, after the programs have ended."""
@@ -146,7 +151,7 @@ class StagedCase:
             self._programs.close()
             if isinstance(error, NotClaimed | NotSettled):
                 self._is_over = True
-                self._directory.abort(str(error))
+                self._directory.abort(str(error), guards=self._unsettled(error))
                 self._emit_end(dict.fromkeys(Arm, 0))
                 return
             cause = self._run.cause_of(error)

@@ -8,7 +8,7 @@ keeps the case from passing.
 from collections.abc import Iterator
 from typing import Any
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, broken_guard
+from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.core.answers.evidence import Evidence, Standing
 from rocketdiff.core.answers.verdict import Measure
@@ -28,9 +28,7 @@ def evaluate(facts: CaseFacts) -> Evidence:
 
 
 def _broken(facts: CaseFacts) -> Iterator[str]:
-    for guard in facts.entry.guards:
-        if not guard.held:
-            yield broken_guard(guard)
+    yield from (guard.why_broken for guard in facts.entry.broken_guards)
     for fault in facts.faults:
         what = f"{fault.kind} of {fault.node} in episode {fault.episode}"
         if fault.proven_ns is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rocketdiff.analysis.checks.case_facts import UNDECIDED_BOUND, CaseFacts, broken_guard, standing_with
+from rocketdiff.analysis.checks.case_facts import UNDECIDED_BOUND, CaseFacts, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.story import CaseStory
@@ -24,9 +24,9 @@ def evidence_of(facts: CaseFacts, check: str, lacking: str) -> Evidence:
 
     lacking: the reason otherwise, with ``{}`` for the subject. A group that never settled shows nothing, whoever is to blame.
     """
-    unsettled = [guard for guard in facts.entry.guards if not guard.held and guard.name.startswith(GROUP_GUARDS)]
+    unsettled = [guard for guard in facts.entry.broken_guards if guard.name.startswith(GROUP_GUARDS)]
     if unsettled:
-        reason = "; ".join(map(broken_guard, unsettled))
+        reason = "; ".join(guard.why_broken for guard in unsettled)
         return facts.evidence(check, Standing.INVALID, reason)
     seen = {arm: facts.n(check, JUDGED, arm=str(arm)) for arm in Arm}
     standing, reason = standing_with(facts, seen, lacking)
