@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.answers.verdict import CheckResult, Verdict
+from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.events import CaseRepeated, Event
 from rocketdiff.core.run_info import Guard
 from rocketdiff.judging.run_info import describe_manifests
@@ -64,6 +65,7 @@ def session_of(root: Path, broken: dict[int, str], cases: int, heard: Heard) -> 
         pytest.param({3: SPOILT}, 5, Verdict.DIVERGES, [], id="it-diverges-all-the-same"),
         pytest.param({3: SPOILT}, 5, Verdict.CONFORMS, [], id="it-is-judged-all-the-same"),
         pytest.param({3: "witness-candidate"}, 5, INVALID, [], id="its-reports-are-wrong"),
+        pytest.param({3: "cluster"}, 5, INVALID, [], id="a-server-died"),
         pytest.param({3: "plan-done-candidate"}, 5, INVALID, [], id="it-left-sends-unanswered"),
     ],
 )
@@ -91,3 +93,23 @@ def test_a_spoilt_case_is_run_once_more(
     assert all(entry.status is CaseStatus.PLANNED for entry in manifest.cases)
     said = [(str(CASE.id), f"{broken[number]}: expected no stall, saw one of 900 ms") for number in repeated]
     assert describe_manifests([manifest], took_s=0.0).repeated == tuple(said)
+
+
+def test_a_second_attempt_that_breaks_off_leaves_the_run_without_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on to its report; no further case is repeated."""
+
+    def play(_: StagedCase) -> None:
+        raise ClusterError("a broker that lives", seen="none")
+
+    monkeypatch.setattr(StagedCase, "play", play)
+    monkeypatch.setattr(
+        "rocketdiff.run.case_session.judge_case", lambda *_: (CheckResult(str(CASE.id), "validity", INVALID),)
+    )
+    session = session_of(tmp_path, {2: SPOILT, 4: SPOILT}, 20, Heard())
+    repeat_spoilt(session, [CASE] * 20)
+    manifest = session.directory.manifest
+    assert [entry.number for entry in manifest.repeated] == [2]
+    assert [(entry.number, entry.status) for entry in manifest.cases if entry.number > 20] == [(21, CaseStatus.ABORTED)]
+    assert "a broker that lives" in manifest.case(21).reason

@@ -115,9 +115,14 @@ class CaseSession:
         return CaseAnswer(verdict, results, judging.policy)
 
     def repeat(self, number: int, case: Case) -> None:
-        """Run a case anew, in the place of the one of this number. Raises the errors of ``play``."""
+        """Run a case anew, in the place of the one of this number. Raises the errors of ``play``; the case is then aborted."""
         emit(self._listeners, CaseRepeated(number, str(case.id), self.directory.entry(number).why_broken))
-        self.play(self.directory.repeat(number, lambda new: entry_of(new, case)).number, case)
+        again = self.directory.repeat(number, lambda new: entry_of(new, case))
+        try:
+            self.play(again.number, case)
+        except HarnessError as error:
+            again.abort(str(error))
+            raise
 
     def end(self) -> None:
         self.directory.end(wall_ms=time.time_ns() // 1_000_000)
