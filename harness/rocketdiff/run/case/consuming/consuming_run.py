@@ -148,7 +148,7 @@ class ConsumingRun:
         self._watch = run.stack.enter_context(GroupWatch(run.cluster, names, run.directory))
         joining = Joining(run, names, self._groups, self._watch, self._limits)
         self._settled_s = joining.settled_s
-        joining.join_one_by_one(self._plan.members)
+        joining.join_all(self._plan.members)
 
     def _entries(self) -> dict[Arm, GroupEntry]:
         """Return what the run's manifest says of each group."""

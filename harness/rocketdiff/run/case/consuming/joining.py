@@ -1,6 +1,8 @@
 """
 Brings the first members of both groups in, number by number, each time until both groups are settled; they stay so after the last.
 
+Members that share no queue with others do not wait for each other.
+
 Groups that do not settle make the case invalid. If one alone does not, while the other soon did and nothing had stalled, that is
 a difference: its last member is taken as broken off, and the case goes on.
 """
@@ -51,14 +53,18 @@ class Joining:
         self._has_retry_topic = group.has_retry_topic
         self._strategy = STRATEGY_NAMES[group.allocation]
         self._assigned = [frozenset(own) for own in names.assigned(group.assign)]
+        self._have_shares = self._is_shared and not self._assigned
 
-    def join_one_by_one(self, members: int) -> None:
+    def join_all(self, members: int) -> None:
         """Raises NotSettled."""
         pids = {member: subject.pid for member, subject in self._run.programs.items()}
         with StallWatch(pids) as stalls:
             for number in range(members):
                 self._join(number)
-                unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if number + 1 == members else 0.0)
+                is_last = number + 1 == members
+                if not is_last and not self._have_shares:
+                    continue
+                unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if is_last else 0.0)
                 if unsettled:
                     self._give_up(unsettled, number, stalls)
 
