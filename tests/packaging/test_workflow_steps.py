@@ -1,19 +1,28 @@
 """
-The steps of the example workflows, as they stand, in a runner's shell, with the real command line.
+The steps of the example workflows, as they stand, in a runner's shell, with the real command line (tests/cli has its process).
 
 What is far away or long is put in front on PATH: pip, gh and mvn; `run` and `campaign` of rocketdiff are planned only
 (`--dry-run`), and stored runs take the place of theirs; tests are collected, not run.
 """
 
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import yaml
+from pyspark.sql import SparkSession
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "fixtures" / "examples"
@@ -32,28 +41,21 @@ EXPRESSIONS = {
 }
 """What a runner would put in; another expression fails the test."""
 
-ROCKETDIFF = """
-import shutil, sys
-from pathlib import Path
-from rocketdiff.__main__ import main
-words = sys.argv[1:]
-planned = words[0] in ("run", "campaign")
-try:
-    main([*words, "--dry-run"] if planned else words)
-except SystemExit as end:
-    if not planned or end.code:
-        raise
-out = Path(words[words.index("--out") + 1])
-if words[0] == "run":
-    shutil.copytree({sample!r}, out / "20261129-080000-abcdef01")
-    sys.exit(1)
-if words[0] == "campaign":
-    run = out / "runs" / "20261129-080000-abcdef01"
-    shutil.copytree({older!r}, run)
-    main(["record", "add", str(run), "--record", words[words.index("--record") + 1]])
+RUN = "20261129-080000-abcdef01"
+OLDER_RUN, DIVERGING_RUN = ROOT / "tests" / "older_run", ROOT / "reports" / "sample-consumers"
+
+CLIENT = """
+import json, os, socket, sys
+with socket.create_connection(("127.0.0.1", {port})) as served:
+    served.sendall(json.dumps([os.getcwd(), sys.argv[1:]]).encode() + b"\\n")
+    code, out, err = json.load(served.makefile())
+sys.stdout.write(out), sys.stderr.write(err)
+sys.exit(code)
 """
+"""`rocketdiff` in the scripts: hands its words to ``command`` in this process, which has imported everything and has Spark."""
 
 OTHERS = {
+    "rocketdiff": 'exec {python} -I -S {client} "$@"\n',
     "pip": 'echo "$@" >> installed\n[ "$1" = install ] && [ -n "$2" ]\n',
     "gh": """
 case "$1 $2" in
@@ -68,27 +70,51 @@ esac
 }
 
 
+def command(words: list[str]) -> int:
+    """The exit code of ``rocketdiff``, whose runs and campaigns are planned only and leave a stored run."""
+    kind = words[0]
+    code = guarded([*words, "--dry-run"] if kind in ("run", "campaign") else words)
+    if kind not in ("run", "campaign") or code:
+        return code
+    out = Path(words[words.index("--out") + 1])
+    if kind == "run":
+        shutil.copytree(DIVERGING_RUN, out / RUN)
+        return ExitCode.DIVERGES
+    shutil.copytree(OLDER_RUN, out / "runs" / RUN)
+    return guarded(["record", "add", str(out / "runs" / RUN), "--record", words[words.index("--record") + 1]])
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer one client with exit code, standard output and standard error."""
+    with connection, connection.makefile("rw") as client, pytest.MonkeyPatch.context() as patch:
+        folder, words = json.loads(client.readline())
+        patch.chdir(folder)
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+            code = command(words)
+        json.dump([int(code), out.getvalue(), err.getvalue()], client)
+
+
 @pytest.fixture
-def bin_folder(tmp_path: Path) -> Path:
+def commands() -> Iterator[socket.socket]:
+    """Where the clients connect to."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.02)
+        yield server
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path, commands: socket.socket) -> Path:
     """The commands of a runner."""
     folder = tmp_path / "bin"
     folder.mkdir()
     main = tmp_path / "main-artifact" / "20261128-080000-abcdef00"
     main.mkdir(parents=True)
     shutil.copy(ROOT / "reports" / "sample-consumers" / "report.json", main)
-    program = ROCKETDIFF.format(
-        sample=str(ROOT / "reports" / "sample-consumers"), older=str(ROOT / "tests" / "older_run")
-    )
-    (folder / "planned.py").write_text(program)
-    scripts = {
-        "rocketdiff": f'exec {sys.executable} {folder / "planned.py"} "$@"\n',
-        **{
-            name: text.replace("{main}", str(main.parent)).replace("{python}", sys.executable)
-            for name, text in OTHERS.items()
-        },
-    }
-    for name, text in scripts.items():
-        (folder / name).write_text(f"#!/bin/bash\n{text}")
+    (folder / "client.py").write_text(CLIENT.format(port=commands.getsockname()[1]))
+    values = {"main": str(main.parent), "python": sys.executable, "client": str(folder / "client.py")}
+    for name, text in OTHERS.items():
+        filled_in = re.sub(r"\{(main|python|client)\}", lambda found: values[found[1]], text)
+        (folder / name).write_text(f"#!/bin/bash\n{filled_in}")
         (folder / name).chmod(0o755)
     return folder
 
@@ -96,8 +122,9 @@ def bin_folder(tmp_path: Path) -> Path:
 class Runner:
     """Executes the steps of one job in a folder as a runner does: after a failure only those that always happen."""
 
-    def __init__(self, folder: Path, bin_folder: Path) -> None:
+    def __init__(self, folder: Path, bin_folder: Path, commands: socket.socket) -> None:
         self.folder = folder
+        self._commands = commands
         self.codes: dict[str, int] = {}
         self.printed = ""
         self._path = f"{bin_folder}:{Path(sys.executable).parent}:/usr/bin:/bin"
@@ -124,16 +151,18 @@ class Runner:
             **dict(line.split("=", 1) for line in lines),
             **given,
         }
-        ran = subprocess.run(
-            ["/bin/bash", "-e", "-c", script],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self.printed += f"{script}\n{ran.stdout}\n{ran.stderr}\n"
-        self.codes[script.strip().splitlines()[0]] = ran.returncode
+        printed = self.folder.parent / "printed"
+        with (
+            printed.open("w") as out,
+            subprocess.Popen(
+                ["/bin/bash", "-e", "-c", script], cwd=self.folder, env=environment, stdout=out, stderr=out
+            ) as running,
+        ):
+            while running.poll() is None:
+                with suppress(TimeoutError):
+                    serve(self._commands.accept()[0])
+        self.printed += f"{script}\n{printed.read_text()}\n"
+        self.codes[script.strip().splitlines()[0]] = running.returncode
 
     def code(self, words: str) -> int:
         (code,) = (code for line, code in self.codes.items() if words in line)
@@ -145,10 +174,10 @@ def _filled_in(text: str) -> str:
 
 
 @pytest.fixture
-def runner(tmp_path: Path, bin_folder: Path) -> Runner:
+def runner(tmp_path: Path, bin_folder: Path, commands: socket.socket) -> Runner:
     folder = tmp_path / "repository"
     folder.mkdir()
-    return Runner(folder, bin_folder)
+    return Runner(folder, bin_folder, commands)
 
 
 @pytest.mark.slow
@@ -187,8 +216,13 @@ def test_a_patch_that_cannot_be_read_ends_the_job_with_the_code_of_the_command(r
 
 
 @pytest.mark.slow
-def test_a_night_is_added_judged_and_shown(runner: Runner) -> None:
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_a_night_is_added_judged_and_shown(
+    runner: Runner, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Runs of a night are added to the record, judged and compared, and the page is made. The first night has none to be compared with (5)."""
+    monkeypatch.setattr("rocketdiff.record.spark.work.session", lambda *_, **__: nullcontext(spark))
     shutil.copy(EXAMPLES / "campaign.yaml", runner.folder)
     runner.run("nightly-workflow.yml", "nightly")
     assert {line: code for line, code in runner.codes.items() if code} == {
