@@ -1,8 +1,11 @@
 """Which modules are the judging code, and which changes make it another program."""
 
+import ast
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,3 +121,23 @@ def test_without_sources_there_is_no_digest(monkeypatch: pytest.MonkeyPatch) -> 
     """Without sources the digest is empty, which is compared with nothing."""
     monkeypatch.setattr(judging_code, "judging_modules", tuple)
     assert judging_digest.__wrapped__() == ""
+
+
+def test_one_thread_parses_at_a_time(tmp_path: Path) -> None:
+    """While one thread parses a source, others wait: Python 3.11 raises SystemError otherwise."""
+    inside, counts, parse = list[int](), list[int](), ast.parse
+
+    def parsed(content: bytes) -> ast.Module:
+        inside.append(1)
+        counts.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return parse(content)
+
+    files = [tmp_path / f"{number}.py" for number in range(4)]
+    for file in files:
+        file.write_text("x = 1")
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(files)) as pool:
+        patch.setattr(ast, "parse", parsed)
+        assert list(pool.map(code_of, files)) == [b"x = 1"] * 4
+    assert counts == [1] * 4

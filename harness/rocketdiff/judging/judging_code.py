@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from rocketdiff.core.resources import FOLDER_OF, locate
 
@@ -19,6 +20,9 @@ SKIPPED = frozenset({"rocketdiff.analysis.spark.session"})
 """Starts Spark's processes and so imports JDKs and downloads; it decides nothing."""
 
 DIGITS = 12
+
+_PARSING = Lock()
+"""Python 3.11 raises SystemError if two threads are in ast.parse, as the preparation of a judgement and the judgement were."""
 
 
 @cache
@@ -82,7 +86,8 @@ def code_of(source: Path) -> bytes:
 def _read(source: Path) -> tuple[bytes, tuple[str, ...]]:
     """Return the code of a source and the names that it imports, as they were at the first call in this process."""
     content = source.read_bytes()
-    tree = ast.parse(content)
+    with _PARSING:
+        tree = ast.parse(content)
     lines = content.splitlines()
     for text in _documentation(tree):
         if lines[text.lineno - 1].lstrip().startswith((b'"', b"r")):  # not behind other code in its line
