@@ -136,9 +136,20 @@ def test_a_message_without_a_body_is_put_but_not_counted() -> None:
 
 
 def test_a_new_queue_is_empty_and_not_locked() -> None:
-    """Nothing was put into it, and the broker has not locked it."""
+    """Nothing was put into it, and the broker has not locked it; one that is cleared is as empty."""
     queue: ProcessQueue[Stored] = ProcessQueue(7, RULES)
-    assert (queue.count, queue.bytes, queue.last_put, queue.is_dropped, queue.is_locked) == (0, 0, 0, False, False)
+    nothing: tuple[object, ...] = ([], [], {}, 0, 0, 0)
+    assert (_held(queue), queue.is_dropped, queue.is_locked) == (nothing, False, False)
+    queue.put([Stored(3, b"xy"), Stored(4)])
+    queue.take(1)
+    queue.begun_ms[4] = 9
+    assert _held(queue) == ([4], [3], {4: 9}, 2, 3, 4)
+    queue.clear()
+    assert _held(queue) == nothing
+
+
+def _held(queue: ProcessQueue[Stored]) -> tuple[object, ...]:
+    return queue.waiting, queue.taken, queue.begun_ms, queue.count, queue.bytes, queue.last_put
 
 
 @pytest.mark.parametrize(
@@ -339,16 +350,16 @@ def test_a_walk_through_offsets_meets_what_is_added_ahead_of_it() -> None:
 
     What it has in hand keeps its last offset, though it is forgotten.
     """
-    offsets, queues = Offsets(), [TopicQueue("topic", Queue(broker, 0)) for broker in "~ABC"]
+    offsets, queues = Offsets(), [TopicQueue("topic", Queue(broker, 0)) for broker in "~ABCD"]
     walk = in_hash_order(queues)
-    for of in walk[1:3]:
+    for of in walk[1::2]:
         offsets.update(of, 1, increase_only=True)
     first = offsets.following(None)
     offsets.update(walk[1], 5, increase_only=True)
     offsets.forget(walk[1])
-    offsets.update(walk[0], 1, increase_only=True)
-    offsets.update(walk[3], 1, increase_only=True)
-    assert _walk(offsets, first) == [(walk[1], 5), (walk[2], 1), (walk[3], 1)]
+    for of in walk[::2]:
+        offsets.update(of, 1, increase_only=True)
+    assert _walk(offsets, first) == [(walk[1], 5), (walk[2], 1), (walk[3], 1), (walk[4], 1)]
 
 
 def test_a_walk_goes_on_from_a_forgotten_offset_in_its_bucket() -> None:
