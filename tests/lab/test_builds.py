@@ -1,5 +1,6 @@
 """A patched Java client is found without a cluster if it behaves differently."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,15 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import resource
-from tests.releases.patched import PRODUCER_IMPL, client_jar, patched_jar, slowly_retrying_jar, with_entry
+from tests.releases.patched import (
+    PRODUCER_IMPL,
+    client_jar,
+    early_committing_jar,
+    patched_jar,
+    rarely_rebalancing_jar,
+    slowly_retrying_jar,
+    with_entry,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +50,24 @@ def test_a_changed_consumer_is_found_by_the_script_that_shows_it(
     assert nearest.startswith("nearest: 5.3.3, in ")
     assert otherwise.startswith("  consumer-failing-broker: A message that fails while its broker is paused")
     assert otherwise.endswith(": message a/0 0 is delivered 4,000 ms later")
+
+
+@pytest.mark.parametrize(
+    ("patch", "script", "outcome"),
+    [
+        (rarely_rebalancing_jar, "consumer-delivers (consumer; F1 F8 K21 K27)", "is delivered 4,000 ms later"),
+        (early_committing_jar, "consumer-kept-message (consumer; F8)", "is committed 5,000 ms sooner"),
+    ],
+    ids=["rebalance", "offsets"],
+)
+def test_patches_of_rounds_and_offsets_are_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], patch: Callable[[Path], Path], script: str, outcome: str
+) -> None:
+    """Rounds 5 s apart instead of 1 s make messages late; an offset above a message that is not finished is committed early."""
+    patched = f"{patch(tmp_path / 'patched.jar')}@5.3.3"
+    assert guarded(["changelog", "5.3.3", patched, "--role", "consumer", "--exit-code"]) == ExitCode.DIVERGES
+    reported = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert reported[reported.index(script) + 1].endswith(outcome)
 
 
 def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

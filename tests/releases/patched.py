@@ -7,6 +7,8 @@ from rocketdiff.releases.artifacts.class_paths import client_class_path
 
 FAULT_STRATEGY = "org/apache/rocketmq/client/latency/MQFaultStrategy.class"
 CONCURRENT_SERVICE = "org/apache/rocketmq/client/impl/consumer/ConsumeMessageConcurrentlyService.class"
+PROCESS_QUEUE = "org/apache/rocketmq/client/impl/consumer/ProcessQueue.class"
+REBALANCE_SERVICE = "org/apache/rocketmq/client/impl/consumer/RebalanceService.class"
 PRODUCER_IMPL = "org/apache/rocketmq/client/impl/producer/DefaultMQProducerImpl.class"
 
 
@@ -36,10 +38,29 @@ def slowly_retrying_jar(target: Path) -> Path:
     return _with_long(target, CONCURRENT_SERVICE, 5_000, 9_000)
 
 
+def rarely_rebalancing_jar(target: Path) -> Path:
+    """5.3.3 whose rounds of rebalancing are 5 s apart at least, instead of 1 s."""
+    return _with_text(target, REBALANCE_SERVICE, "1000", "5000")
+
+
+def early_committing_jar(target: Path) -> Path:
+    """5.3.3 that commits the greatest offset that is not finished, instead of the least."""
+    return _with_text(target, PROCESS_QUEUE, "firstKey", "lastKey")
+
+
 def _with_long(target: Path, name: str, before: int, after: int) -> Path:
+    return _with_constant(target, name, *(b"\x05" + value.to_bytes(8, "big") for value in (before, after)))
+
+
+def _with_text(target: Path, name: str, before: str, after: str) -> Path:
+    return _with_constant(
+        target, name, *(b"\x01" + len(text).to_bytes(2, "big") + text.encode() for text in (before, after))
+    )
+
+
+def _with_constant(target: Path, name: str, before: bytes, after: bytes) -> Path:
     jar = client_jar("5.3.3")
     with zipfile.ZipFile(jar) as archive:
         code = archive.read(name)
-    constant, changed = (b"\x05" + value.to_bytes(8, "big") for value in (before, after))
-    assert code.count(constant) == 1, "the constant pool has one such long"
-    return with_entry(jar, target, name, code.replace(constant, changed))
+    assert code.count(before) == 1, "the constant pool has one such constant"
+    return with_entry(jar, target, name, code.replace(before, after))
