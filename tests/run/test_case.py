@@ -35,8 +35,8 @@ def run(cluster: FakeCluster) -> CaseRun:
     directory: Any = SimpleNamespace(number=1, run="r")
     scenario = SimpleNamespace(role=ClientRole.PRODUCER, group=None)
     case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=(), scenario=scenario)
-    made = CaseRun(cluster, directory, case, Pair({}), (), is_wire_wanted=False)
-    made.role = SendingRun(made)
+    made = CaseRun(directory, case, Pair({}), (), is_wire_wanted=False)
+    made.cluster, made.role = cluster, SendingRun(made)
     return made
 
 

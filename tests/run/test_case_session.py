@@ -79,11 +79,10 @@ def test_the_plan_is_written_first(stage: Stage) -> None:
 
 def test_a_case_is_judged_as_soon_as_it_has_run(stage: Stage) -> None:
     """A case is judged directly after its run: its checks and their verdict."""
-    session, clusters = stage(CheckResult(str(CASE.id), "loss", Verdict.DIVERGES, divergences=(LOST,)))
+    session, _ = stage(CheckResult(str(CASE.id), "loss", Verdict.DIVERGES, divergences=(LOST,)))
     answer = session.run(1, CASE)
     assert answer.verdict is RunVerdict.DIVERGES
     assert [result.check for result in answer.results] == ["loss"]
-    assert clusters.asked == ["two-masters for a case"]
 
 
 def test_after_a_case_that_broke_off_the_next_gets_a_new_cluster(stage: Stage) -> None:
@@ -91,7 +90,7 @@ def test_after_a_case_that_broke_off_the_next_gets_a_new_cluster(stage: Stage) -
     session, clusters = stage(error=ClusterError("a broker that lives", seen="none"))
     with pytest.raises(ClusterError):
         session.run(1, CASE)
-    assert clusters.asked == ["two-masters for a case", "close"]
+    assert clusters.asked == ["close"]
 
 
 def test_a_case_that_is_only_played_is_judged_with_all_the_others(stage: Stage) -> None:
@@ -99,7 +98,7 @@ def test_a_case_that_is_only_played_is_judged_with_all_the_others(stage: Stage) 
     session, clusters = stage()
     session.play(1, CASE)
     session.require_cluster(CASE)
-    assert clusters.asked == ["two-masters for a case", "two-masters"]
+    assert clusters.asked == ["two-masters"]
 
 
 @pytest.mark.parametrize(("most", "run"), [(None, [1, 2, 3]), (3, [1, 2, 3]), (2, [1, 2]), (1, [1])])

@@ -34,7 +34,7 @@ def test_a_role_that_receives_nothing_conforms(tmp_path: Path, monkeypatch: pyte
     (planned,) = plan_cases(request, 5)
     case = replace(planned, scenario=ToyScenario.of(planned.scenario))
     run = RunDirectory.create(tmp_path, manifest_of(request, 5, [case]))
-    StagedCase(FakeCluster(), run.case(1), case, Pair({}), ()).play()
+    StagedCase(FakeCluster, run.case(1), case, Pair({}), ()).play()
     entry = run.entry(1)
     assert (entry.role, entry.status, entry.checks) == (
         TOY,

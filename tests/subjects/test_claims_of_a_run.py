@@ -3,14 +3,16 @@
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.answers.policy import Policy
 from rocketdiff.core.answers.verdict import Verdict
-from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.errors import ClusterError, ExitCode, UsageError
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.judge_runs import judge_runs
@@ -46,13 +48,15 @@ class Hello:
         return Launch((sys.executable, "-I", "-S", str(SCRIPT), script), clean_environment())
 
 
-def recorded(folder: Path, candidate: Subject, scenario: str) -> RunDirectory:
+def recorded(
+    folder: Path, candidate: Subject, scenario: str, cluster: Callable[[], Cluster] = FakeCluster
+) -> RunDirectory:
     """A run of one case against a baseline that claims everything."""
     java = SubjectId("java", "5.3.3")
     request = RunRequest(published(java), candidate, Selection(patterns=(scenario,)), seed=5)
     cases = plan_cases(request, 5)
     directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
-    StagedCase(FakeCluster(), directory.case(1), cases[0], Pair.of(Hello(java, ALL), candidate.program), ()).play()
+    StagedCase(cluster, directory.case(1), cases[0], Pair.of(Hello(java, ALL), candidate.program), ()).play()
     directory.end(wall_ms=1)
     return directory
 
@@ -85,3 +89,18 @@ def test_another_version_at_the_next_start_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="same name and version at every start; saw liar:1 at first, then liar:2"):
         recorded(tmp_path / "run", resolved(f"exec:{driver} {mark}"), "round-robin/calm")
     await_that(lambda: not processes_with(mark), "the liar to be gone")
+
+
+def test_programs_end_when_the_cluster_does_not_start(tmp_path: Path) -> None:
+    """They load while it starts."""
+    mark, line = f"alone-{time.monotonic_ns()}", json.dumps({**HELLO, "client": "alone", "version": "1"})
+    driver = program(tmp_path / "driver", f"echo '{line}'; read -r line")
+
+    def cluster() -> Cluster:
+        await_that(lambda: bool(processes_with(mark)), "the program")
+        raise ClusterError("a broker that starts", seen="none")
+
+    with pytest.raises(ClusterError, match="a broker that starts"):
+        recorded(tmp_path / "run", resolved(f"exec:{driver} {mark}"), "round-robin/calm", cluster)
+    await_that(lambda: not processes_with(mark), "the program to be gone")
+    assert RunDirectory.open(next((tmp_path / "run").iterdir())).entry(1).status is CaseStatus.PLANNED

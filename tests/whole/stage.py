@@ -113,7 +113,7 @@ def run_pair(
     pair = replace(Pair.of(request.baseline.program, request.candidate.program), feeder=program_of(FED_BY))
     with _once_sends_flow(folder, meanwhile):
         for number, case in enumerate(cases, start=1):
-            StagedCase(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted).play()
+            StagedCase(lambda: cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted).play()
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory.path
 

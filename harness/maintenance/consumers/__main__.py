@@ -52,7 +52,7 @@ def run_one(scenario: Path, baseline: Subject, candidate: Subject, out: Path, se
     pair = Pair(programs, feeder=program_of(FED_BY))
     topology = case.scenario.topology
     with start_cluster(topology=topology, folder=directory.path / "cluster") as cluster:
-        StagedCase(cluster, directory.case(1), case, pair, ()).play()
+        StagedCase(lambda: cluster, directory.case(1), case, pair, ()).play()
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory
 

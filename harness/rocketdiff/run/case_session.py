@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -88,8 +89,8 @@ class CaseSession:
         self.stage(number, case).play()
 
     def stage(self, number: int, case: Case) -> StagedCase:
-        """Prepare a case for its stages. Raises the errors of Backend.start."""
-        cluster, directory = self._clusters.for_case(case.scenario.topology), self.directory.case(number)
+        """Prepare a case for its stages, which raise the errors of Backend.start."""
+        cluster, directory = partial(self._clusters.for_case, case.scenario.topology), self.directory.case(number)
         wanted = self._request.is_wire_wanted
         return StagedCase(cluster, directory, case, self._pair, self._listeners, is_wire_wanted=wanted)
 

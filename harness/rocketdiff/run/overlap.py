@@ -2,7 +2,7 @@
 Cases of a run whose ends and beginnings overlap.
 
 While one is at rest, read back and sealed, the next one warms up, and the programs of the one after it are started; they are suspended
-until it is their turn.
+until it is their turn. A new cluster starts beside programs, too.
 """
 
 import threading
@@ -17,17 +17,18 @@ from rocketdiff.scenario import Case
 
 def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
     """
-    Run the cases in order; only the end of each runs beside the beginning of later ones, where they use one cluster.
+    Run the cases in order; only the end of each runs beside starts and, if the next one uses the same cluster, its beginning.
 
     No client works while another case starts, begins or ends. Raises the errors of ``CaseSession.play``.
     """
     with Ending() as last, Ahead(session, cases) as ahead:
+        ahead.start(1)
         for number, case in enumerate(cases, start=1):
-            if number > 1 and case.scenario.topology != cases[number - 2].scenario.topology:
-                last.join()
-            staged = ahead.take(number)
+            staged = ahead.take()
             try:
                 ahead.start(number + 1)
+                if case.scenario.topology != cases[max(0, number - 2)].scenario.topology:
+                    last.join()
                 staged.begin()
                 last.join()
                 ahead.suspend()
@@ -48,21 +49,19 @@ class Ahead(Closing):
         self._session, self._cases = session, cases
         self._next: StagedCase | None = None
 
-    def take(self, number: int) -> StagedCase:
-        """Return the case of this number, started or not. Raises the errors of ``CaseSession.stage``."""
+    def take(self) -> StagedCase:
+        """Return the case that was started last; its programs go on."""
         staged, self._next = self._next, None
-        if staged is None:
-            return self._staged(number)
+        assert staged is not None, "each case is started before it is taken"
         staged.go_on()
         return staged
 
     def start(self, number: int) -> None:
-        """Start the programs of the case of this number, if it uses the cluster of the one before it."""
+        """Start the programs of the case of this number."""
         if number <= len(self._cases):
-            before, case = self._cases[number - 2 : number]
-            if case.scenario.topology == before.scenario.topology:
-                self._next = self._staged(number)
-                self._next.start()
+            self._next = self._session.stage(number, self._cases[number - 1])
+            self._next.events.hold()
+            self._next.start()
 
     def suspend(self) -> None:
         """Await their first lines, and stop them until ``take``."""
@@ -72,11 +71,6 @@ class Ahead(Closing):
     def close(self) -> None:
         if self._next is not None:
             self._next.withdraw()
-
-    def _staged(self, number: int) -> StagedCase:
-        staged = self._session.stage(number, self._cases[number - 1])
-        staged.events.hold()
-        return staged
 
 
 class Ending(Closing):

@@ -152,7 +152,7 @@ class Stage:
             Arm.CANDIDATE: Scripted(self.candidate.script, CANDIDATE),
         }
         StagedCase(
-            self._cluster, self.run.case(1), self._case, Pair(programs, feeder=Scripted(feeder, FEEDER)), ()
+            lambda: self._cluster, self.run.case(1), self._case, Pair(programs, feeder=Scripted(feeder, FEEDER)), ()
         ).play()
         return judge(analyze_here(self.run).evidence, describe([self.run], took_s=0.0))
 

@@ -55,7 +55,7 @@ def test_two_groups_consume_one_topic(two_masters: Cluster, tmp_path: Path) -> N
     run = new_run(case, tmp_path, seed=1)
     programs = {Arm.BASELINE: program_of(java), Arm.CANDIDATE: program_of(python)}
     pair = Pair(programs, feeder=program_of(FED_BY))
-    StagedCase(two_masters, run.case(1), case, pair, ()).play()
+    StagedCase(lambda: two_masters, run.case(1), case, pair, ()).play()
     entry = run.entry(1)
     assert (entry.status, entry.reason, entry.breaches) == (CaseStatus.COMPLETE, "", {})
     require_whole(run)

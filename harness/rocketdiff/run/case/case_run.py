@@ -52,12 +52,11 @@ class CaseRun:
     """
     State of a running case.
 
-    programs: the running members. problems: unexpected events of the cluster, as sentences, by what they are about.
+    programs: the running members. cluster: set before ``begin``. problems: unexpected events of the cluster, as sentences, by what they are about.
     origin_ns: monotonic time at which the first operation is due. ends: how the processes ended, if watched. wire: what the
     relay before a member saw. role: set once, before ``run``. stack: what it holds ends with the case, before the programs do.
     """
 
-    cluster: Cluster
     directory: CaseDirectory
     case: Case
     pair: Pair
@@ -66,6 +65,7 @@ class CaseRun:
     programs: dict[Member, SubjectProcess] = field(default_factory=dict)
     faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    cluster: Cluster = field(init=False)
     clock: ClockAnchor | None = None
     clocks: ClockWatch = field(init=False)
     origin_ns: int = 0

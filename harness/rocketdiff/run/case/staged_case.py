@@ -35,13 +35,14 @@ class StagedCase:
     its own. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
     a group that does not settle, aborts only this case: later stages do nothing. Any other error aborts the case and is raised.
 
+    cluster: starts it, if it does not run; called by ``begin``.
     is_wire_wanted: relays before both arms even if not needed, as a second witness. events: what it emits, for a caller that holds
     it back. began: monotonic time from which its duration counts. number: of the case in its run.
     """
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: Callable[[], Cluster],
         directory: CaseDirectory,
         case: Case,
         pair: Pair,
@@ -54,8 +55,8 @@ class StagedCase:
         self.events = HeldEvents(listeners)
         self.began = time.monotonic()
         self.number = directory.number
-        self._directory, self._case = directory, case
-        self._run = CaseRun(cluster, directory, case, pair, (self.events,), is_wire_wanted)
+        self._cluster, self._directory, self._case = cluster, directory, case
+        self._run = CaseRun(directory, case, pair, (self.events,), is_wire_wanted)
         self._run.role = ROLE_RUNS[scenario.role](self._run)
         self._programs = ExitStack()
         self._is_started = False
@@ -63,12 +64,13 @@ class StagedCase:
         self._is_over = False
 
     def play(self) -> None:
+        self.start()
         self.begin()
         self.work()
         self.end()
 
     def start(self) -> None:
-        """Start the programs without waiting for them. What fails is raised by ``begin``, and recorded there."""
+        """Start the programs, without the cluster and without waiting. What fails is raised by ``begin``, and recorded there."""
         self._is_started = True
         try:
             self._run.start(self._programs)
@@ -87,7 +89,13 @@ class StagedCase:
             subject.go_on()
 
     def begin(self) -> None:
-        """Create the topics; start the programs, unless that is done, and let them warm up."""
+        """
+        Create the topics; start the programs, unless that is done, and let them warm up.
+
+        Raises the errors of ``cluster``, after the programs have ended; nothing is recorded then.
+        """
+        with self._ended_on_error():
+            self._run.cluster = self._cluster()
         scenario = self._case.scenario
         number, name, planned = self.number, str(self._case.id), len(self._case.plan.sends)
         emit((self.events,), CaseStarted(number, name, planned, scenario.episodes, scenario.duration_s))
@@ -141,6 +149,14 @@ class StagedCase:
     def _unsettled(self, error: Exception) -> tuple[Guard, ...]:
         expected, seen = "groups that settle", str(error)
         return (Guard("settled", False, expected, seen, str(self._case.id)),) if isinstance(error, NotSettled) else ()
+
+    @contextmanager
+    def _ended_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._programs.close()
+            raise
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:
