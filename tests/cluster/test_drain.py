@@ -56,13 +56,17 @@ BUSY = ("unread bytes",)
         pytest.param((SEVEN,), (), Drained(SEVEN, 1), 1, id="the same ends as before"),
         pytest.param((EIGHT,), (), Drained(SEVEN, 1), 5, id="ends that moved since"),
         pytest.param((SEVEN, EIGHT), (), Drained(SEVEN, 1), 1 + 5, id="an end that moves meanwhile"),
-        pytest.param((SEVEN,), BUSY, Drained(SEVEN, 1), 1 + 5, id="unread bytes"),
+        pytest.param((SEVEN,), BUSY, None, 1 + 5, id="unread bytes"),
+        pytest.param((SEVEN,), BUSY * 3, Drained(SEVEN, 1), 3 + 1, id="unread bytes beside the same ends as before"),
+        pytest.param(
+            (SEVEN, SEVEN, SEVEN, EIGHT), BUSY * 2, Drained(SEVEN, 1), 3 + 5, id="unread bytes that move an end"
+        ),
     ],
 )
 def test_drained_queues_are_quiet_for_half_a_second(
     looks: Looks, shown: tuple[QueueEnds, ...], busy: tuple[str, ...], before: Drained | None, checks: int
 ) -> None:
-    """Queues are drained after five checks without change, or one with the ends of an earlier drain; a change restarts them."""
+    """Queues are drained after five checks without change, or one with the ends of an earlier drain; a change starts them anew."""
     slept = looks(*shown, busy=busy)
     assert await_drained(FakeCluster(), ["T"], before=before).ends == shown[-1]
     assert len(slept) == checks
