@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.cluster.interface import NodeState
-from rocketdiff.cluster.operations.drain import Drained
+from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained
 from rocketdiff.core.arm import BASELINE, CANDIDATE
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.security import OPEN
@@ -19,7 +19,7 @@ from rocketdiff.core.tables.settings import ClientSettings
 from rocketdiff.run.case.case_run import CaseRun
 from rocketdiff.run.case.cast import Pair
 from rocketdiff.run.case.guards import WireReport
-from rocketdiff.run.case.sending.sending_run import DRAIN_MEANWHILE_S, SendingRun
+from rocketdiff.run.case.sending.sending_run import SendingRun
 from rocketdiff.run.case.sending.wire_witness import WireWitness
 from tests.cluster.fakes import FakeCluster
 

@@ -31,6 +31,9 @@ _CONFIRM_S = _POLL_S
 # Thousands of sends queued during a long pause are stored within one or two seconds.
 DRAIN_TIMEOUT_S = 30.0
 
+DRAIN_MEANWHILE_S = 1.0
+"""Less than sampling clients at rest takes. Clients are not kept running for brokers that take longer to drain."""
+
 REGISTERED_WITHIN_S = 45.0
 """A broker registers every 30 s (registerNameServerPeriod); a name server that was paused has dropped it until then."""
 

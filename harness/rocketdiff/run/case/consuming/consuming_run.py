@@ -7,13 +7,14 @@ The groups join and settle before the feed begins; after the feed and the healin
 import math
 import time
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 
 from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import security_of
 from rocketdiff.cluster.operations import admin
-from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained, await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
 from rocketdiff.core.consuming.plan import Commits, GroupPlan, ListenerKind, MemberChange, MessageModel
@@ -82,6 +83,7 @@ class ConsumingRun:
         self._caught_up_s: dict[Arm, float | None] = dict.fromkeys(Arm)
         self._handed_ns: dict[Arm, dict[tuple[str, int], int]] = {}
         self._groups: dict[Arm, GroupRun] = {}
+        self._drained: Drained | None = None
 
     @cached_property
     def names(self) -> CaseNames:
@@ -208,7 +210,10 @@ class ConsumingRun:
             time.sleep(_LOOK_S)
 
     def drain_meanwhile(self) -> None:
-        """The members leave, once they were sampled at rest."""
+        """The members leave, once they were sampled at rest. Behind relays, which may hold frames back, nothing is drained before."""
+        if not self._run.relays.all:
+            with suppress(ClusterError):
+                self._drained = await_drained(self._run.cluster, self._drained_topics, DRAIN_MEANWHILE_S)
         self._run.resources.await_rest()
         for place, number in enumerate(self._plan.remaining):
             if place:
@@ -244,10 +249,9 @@ class ConsumingRun:
     def read_back(self) -> None:
         """Wait until late writes have drained, then read the fed topic and the copies of both groups' failed messages."""
         run, names = self._run, self.names
-        retries = [topics.retry for topics in names.groups.values()]
         body_bytes = run.case.plan.body_bytes
         try:
-            await_drained(run.cluster, (names.fed, *retries))
+            await_drained(run.cluster, self._drained_topics, before=self._drained)
             run.directory.write_read_back(TableName.HELD, None, read_stored(run.cluster, names.fed, body_bytes))
             for arm, topics in names.groups.items():
                 rows = returned_rows(run.cluster, topics, body_bytes)
@@ -256,6 +260,10 @@ class ConsumingRun:
             run.problems["read-back"] = str(error)
             return
         run.is_read_back = True
+
+    @property
+    def _drained_topics(self) -> tuple[str, ...]:
+        return (self.names.fed, *(topics.retry for topics in self.names.groups.values()))
 
     def signs_of_life_ns(self) -> Iterable[int]:
         return chain.from_iterable(group.received_ns() for group in self._groups.values())

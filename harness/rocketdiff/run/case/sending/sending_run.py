@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import cached_property
 
-from rocketdiff.cluster.operations.drain import Drained, await_drained
+from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained, await_drained
 from rocketdiff.cluster.operations.scheduled import await_delivered
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import BASELINE, CANDIDATE, Arm, Member
@@ -33,9 +33,6 @@ from rocketmq_reference.dialects import dialect_of
 
 PROGRESS_EVERY_S = 0.25
 """Interval of progress events, enough for a progress bar."""
-
-DRAIN_MEANWHILE_S = 1.0
-"""Longer than sampling the connections at rest takes. Clients are not kept running for brokers that take longer to drain."""
 
 
 class SendingRun:
