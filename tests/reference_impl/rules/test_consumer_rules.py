@@ -21,7 +21,7 @@ from rocketmq_reference.rules.consumer.process_queue import ProcessQueue, Proces
 from rocketmq_reference.rules.consumer.pull_broker import Asked, asked_for_commit, asked_for_query, member_of
 from rocketmq_reference.rules.consumer.pull_loop import delay_after_failure_ms, is_held_back
 from rocketmq_reference.rules.consumer.rebalance import Rounds
-from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings
+from rocketmq_reference.rules.consumer.settings import ConsumeFromWhere, ConsumeSettings, MessageModel
 
 MIB = 1024 * 1024
 RULES = consumer_rules_of("5.3.3")
@@ -169,6 +169,24 @@ def test_pulling_is_held_back_above_each_limit(offsets: list[int], size: int, he
     body = bytes(size)
     queue.put([Stored(offset, body) for offset in offsets])
     assert is_held_back(queue, ConsumeSettings()) is held
+
+
+@pytest.mark.parametrize("release", ["4.1.0-incubating", "5.3.3"])
+def test_the_first_message_alone_can_expire(release: str) -> None:
+    """Its call has taken longer than the timeout; pulled again or removed, a message has no call."""
+    queue: ProcessQueue[Stored] = ProcessQueue(0, consumer_rules_of(release))
+    queue.put([Stored(3), Stored(5)])
+    queue.begun_ms |= {3: 0, 5: 9}
+    assert [queue.expired(now_ms, 10) for now_ms in (10, 11)] == [None, Stored(3)]
+    queue.remove_expired(Stored(5))
+    assert queue.waiting == [3, 5]
+    queue.remove_expired(Stored(3))
+    assert queue.waiting == [5]
+    queue.put([Stored(5)])
+    assert 5 not in queue.begun_ms
+    queue.begun_ms[5] = 20
+    queue.remove([Stored(5)])
+    assert 5 not in queue.begun_ms
 
 
 def test_a_queue_without_pulls_expires_after_two_minutes() -> None:
@@ -392,7 +410,10 @@ def test_constants_of_the_push_consumer() -> None:
     """As in DefaultMQPushConsumerImpl, RebalanceImpl and ConsumeMessageOrderlyService of 4.2.0 to 5.5.0; times in ms."""
     assert (pull_loop.BROKER_SUSPEND_MS, pull_loop.CLIENT_TIMEOUT_MS, pull_loop.FLOW_CONTROL_MS) == (15_000, 30_000, 50)
     assert (orderly.LOCK_TIMEOUT_MS, orderly.CONTINUOUSLY_MS) == (1_000, 60_000)
-    assert (concurrent.FIRST_RETRY_LEVEL, PROCESS_BUCKETS) == (3, 128)
+    assert (concurrent.FIRST_RETRY_LEVEL, concurrent.MOST_EXPIRED, PROCESS_BUCKETS) == (3, 16, 128)
+    assert [*ConsumeStatus] == ["CONSUME_SUCCESS", "RECONSUME_LATER"]
+    assert [*orderly.OrderlyStatus] == ["SUCCESS", "ROLLBACK", "COMMIT", "SUSPEND_CURRENT_QUEUE_A_MOMENT"]
+    assert [*MessageModel] == ["CLUSTERING", "BROADCASTING"]
 
 
 def test_failed_messages_are_never_skipped() -> None:
