@@ -21,7 +21,9 @@ RUNS = 3
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Standalone]:
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standalone]:
+    # As in the fixture spark: looking for an archive is no use of it, after which the next command would write one, for half a minute.
+    monkeypatch.setattr("rocketdiff.analysis.spark.class_archive.is_to_be_trained", lambda _: False)
     with standalone(tmp_path / "cluster", workers=2) as started:
         yield started
 
