@@ -172,10 +172,9 @@ class GroupBrokers:
         return self._stored.setdefault(queue, [])
 
 
-def hooked(message: StoredMessage) -> str:
-    """Name a message as a hook of the application sees it: by the server that stored it, and its topic if that is the group's own."""
-    of = "" if message.topic == TOPIC else " of the retry topic"
-    return f"hook {message.store_host}/{message.queue_id} {message.queue_offset}{of}"
+def place_of(message: StoredMessage) -> str:
+    """Name a message by the server that stored it."""
+    return f"{message.store_host}/{message.queue_id} {message.queue_offset}"
 
 
 def _asked_of(server: str, question: Question) -> Question:

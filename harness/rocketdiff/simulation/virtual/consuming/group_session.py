@@ -1,17 +1,21 @@
 """What scripts ask of a member whose client works with brokers: ids and offsets that these answer, and rounds in their time."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from rocketdiff.simulation.script.model import Script, Step
 from rocketdiff.simulation.script.steps.consuming import KnownOffset, Members, Rounds
 from rocketdiff.simulation.script.steps.subscribing import Join, ListenerKind, Model
 from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.virtual.codec import TOPIC
+from rocketdiff.simulation.virtual.consuming.brokers import place_of
 from rocketdiff.simulation.virtual.consuming.group import GROUP_NAME, Group, owned_text
 from rocketdiff.simulation.virtual.consuming.process_queue_session import ProcessQueueSession
 from rocketdiff.simulation.virtual.lines import dump_text
 from rocketdiff.simulation.virtual.session import ScriptSession
 from rocketmq_reference.client.consuming.memory import ConsumerMemory
 from rocketmq_reference.client.effects import Body, Wait
+from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.consumer.settings import ConsumeSettings, MessageModel
 from rocketmq_reference.rules.dialect import ConsumerDialect
 from rocketmq_reference.rules.queue_choice.events import Observer
@@ -54,6 +58,12 @@ class GroupSession(ProcessQueueSession):
 
     def state(self) -> str:
         return dump_text({DumpPart.OWNED: self.part(DumpPart.OWNED)})
+
+    def _hooked(self, messages: Sequence[StoredMessage]) -> None:
+        """Note what a hook of the application sees: each message, and its topic if that is the group's own."""
+        for message in messages:
+            of = "" if message.topic == TOPIC else " of the retry topic"
+            self._group.note(self.session.kernel.now_ms, f"hook {place_of(message)}{of}")
 
     def _run(self, head: str, ms: int) -> Body:
         kernel = self.session.kernel

@@ -20,7 +20,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
-from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers, hooked
+from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers, place_of
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import COMMIT_MS, FIRST_COMMIT_MS, OffsetFile, member_client
 from rocketdiff.simulation.virtual.session import ScriptSession
@@ -35,7 +35,6 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.dialects.lite_pull import shared_rules
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.consuming import Subscription
-from rocketmq_reference.remoting.messages import StoredMessage
 from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.consumer.allocation import STRATEGIES
@@ -150,7 +149,7 @@ class LiteSession(GroupSession):
             self._make()
         if self._own.exists:
             self._has_joined = True
-            self._pulling.hook = self._hooked if step.hook else None
+            self._pulling.hook = (lambda _, messages: self._hooked(messages)) if step.hook else None
             if step.assign is None:
                 self._memory.subscriptions[TOPIC] = Subscription(TOPIC, step.tags, 0)
                 self._member.routes.known.want(TOPIC)
@@ -166,10 +165,6 @@ class LiteSession(GroupSession):
                 if self._memory.rules.leaves_after_failed_start:
                     yield from self._shut_down()
         self.session.answer(head, f'"consumer": {answer}', self.state)
-
-    def _hooked(self, _of: TopicQueue, messages: Sequence[StoredMessage]) -> None:
-        for message in messages:
-            self._group.note(self.session.kernel.now_ms, hooked(message))
 
     def _leave(self, head: str) -> Body:
         if self._has_joined:
@@ -197,7 +192,7 @@ class LiteSession(GroupSession):
     def _poll(self, ms: int) -> Running[str]:
         batch = yield from self._pulling.poll(ms)
         messages = () if batch is None else batch.messages
-        got = list(map(_place, messages))
+        got = list(map(place_of, messages))
         return f'{{"at_ms": {self.session.kernel.now_ms}, "got": {json.dumps(got, ensure_ascii=False)}}}'
 
     def _assign(self, queues: Sequence[QueueOf]) -> Running[str]:
@@ -226,11 +221,6 @@ def _assigned(queues: Sequence[QueueOf]) -> list[TopicQueue]:
 
 def _named(broker: str, queue: int) -> TopicQueue:
     return TopicQueue(TOPIC, Queue(broker, queue))
-
-
-def _place(message: StoredMessage) -> str:
-    """Name a message by the server that stored it."""
-    return f"{message.store_host}/{message.queue_id} {message.queue_offset}"
 
 
 def _refused() -> Running[str]:

@@ -14,7 +14,7 @@ from rocketdiff.simulation.script.steps.subscribing import (
 from rocketdiff.simulation.virtual.assembly import VirtualClient
 from rocketdiff.simulation.virtual.codec import TOPIC, vip_address
 from rocketdiff.simulation.virtual.consuming.allocation_session import exception_text
-from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers, hooked
+from rocketdiff.simulation.virtual.consuming.brokers import OWN_ID, GroupBrokers
 from rocketdiff.simulation.virtual.consuming.group import GroupCodec, ResendCodec, Unrecorded
 from rocketdiff.simulation.virtual.consuming.group_session import GroupSession
 from rocketdiff.simulation.virtual.consuming.member_client import (
@@ -218,10 +218,6 @@ class PushSession(GroupSession):
         if rule is not None and rule.level is not None:
             context.suspend_ms = rule.level
         return _ended(rule, OrderlyStatus.SUSPEND, OrderlyStatus.SUCCESS)
-
-    def _hooked(self, messages: Sequence[StoredMessage]) -> None:
-        for message in messages:
-            self._group.note(self.session.kernel.now_ms, hooked(message))
 
     def _heard(self, messages: Sequence[StoredMessage], of: TopicQueue) -> ListenerRule | None:
         """Note the call, and return the rule by which it ends, if any."""
