@@ -109,7 +109,7 @@ def bin_folder(tmp_path: Path, commands: socket.socket) -> Path:
     folder.mkdir()
     main = tmp_path / "main-artifact" / "20261128-080000-abcdef00"
     main.mkdir(parents=True)
-    shutil.copy(ROOT / "reports" / "sample-consumers" / "report.json", main)
+    shutil.copy(DIVERGING_RUN / "report.json", main)
     (folder / "client.py").write_text(CLIENT.format(port=commands.getsockname()[1]))
     values = {"main": str(main.parent), "python": sys.executable, "client": str(folder / "client.py")}
     for name, text in OTHERS.items():
