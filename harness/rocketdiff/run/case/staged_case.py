@@ -29,7 +29,7 @@ ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {
 
 class StagedCase:
     """
-    A case in three stages, each called once and in order: ``begin``, ``work``, ``end``; ``play`` calls all. ``start`` may come before.
+    A case in stages, each called once and in order: ``start``, ``begin``, ``work``, ``end``; ``play`` calls all.
 
     Nothing of the first and the last is compared, so the end of one case may run beside the beginning of the next, on a thread of
     its own. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
@@ -59,7 +59,6 @@ class StagedCase:
         self._run = CaseRun(directory, case, pair, (self.events,), is_wire_wanted)
         self._run.role = ROLE_RUNS[scenario.role](self._run)
         self._programs = ExitStack()
-        self._is_started = False
         self._not_started: Exception | None = None
         self._is_over = False
 
@@ -71,7 +70,6 @@ class StagedCase:
 
     def start(self) -> None:
         """Start the programs, without the cluster and without waiting. What fails is raised by ``begin``, and recorded there."""
-        self._is_started = True
         try:
             self._run.start(self._programs)
         except Exception as error:  # noqa: BLE001 - begin raises it
@@ -90,20 +88,21 @@ class StagedCase:
 
     def begin(self) -> None:
         """
-        Create the topics; start the programs, unless that is done, and let them warm up.
+        Create the topics and let the started programs warm up.
 
         Raises the errors of ``cluster``, after the programs have ended; nothing is recorded then.
         """
-        with self._ended_on_error():
+        try:
             self._run.cluster = self._cluster()
+        except BaseException:
+            self._programs.close()
+            raise
         scenario = self._case.scenario
         number, name, planned = self.number, str(self._case.id), len(self._case.plan.sends)
         emit((self.events,), CaseStarted(number, name, planned, scenario.episodes, scenario.duration_s))
         with self._recorded():
             if self._not_started is not None:
                 raise self._not_started
-            if not self._is_started:
-                self._run.start(self._programs)
             self._run.begin()
 
     def work(self) -> None:
@@ -149,14 +148,6 @@ class StagedCase:
     def _unsettled(self, error: Exception) -> tuple[Guard, ...]:
         expected, seen = "groups that settle", str(error)
         return (Guard("settled", False, expected, seen, str(self._case.id)),) if isinstance(error, NotSettled) else ()
-
-    @contextmanager
-    def _ended_on_error(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self._programs.close()
-            raise
 
     @contextmanager
     def _recorded(self) -> Iterator[None]:

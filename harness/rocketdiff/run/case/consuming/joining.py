@@ -62,11 +62,10 @@ class Joining:
             for number in range(members):
                 self._join(number)
                 is_last = number + 1 == members
-                if not is_last and not self._have_shares:
-                    continue
-                unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if is_last else 0.0)
-                if unsettled:
-                    self._give_up(unsettled, number, stalls)
+                if is_last or self._have_shares:
+                    unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if is_last else 0.0)
+                    if unsettled:
+                        self._give_up(unsettled, number, stalls)
 
     def _join(self, number: int) -> None:
         """Both arms at the same time. A start that threw is left, and tried once more: it may be possibly there."""
