@@ -55,11 +55,15 @@ def failing(error: Exception) -> Callable[..., None]:
     return fail
 
 
+def _replace_drain(monkeypatch: pytest.MonkeyPatch, drain: Callable[..., object]) -> None:
+    """Replace the drain beside clients at rest, and the one that decides."""
+    for module in ("case_run", "sending.sending_run"):
+        monkeypatch.setattr(f"rocketdiff.run.case.{module}.await_drained", drain)
+
+
 def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Brokers that do not become quiet make the case invalid."""
-    monkeypatch.setattr(
-        "rocketdiff.run.case.sending.sending_run.await_drained", failing(ClusterError("an end", seen="more writes"))
-    )
+    _replace_drain(monkeypatch, failing(ClusterError("an end", seen="more writes")))
     run.role.read_back()
     assert not run.is_read_back
     assert "more writes" in run.problems["read-back"]
@@ -127,7 +131,7 @@ def ended_run(run: CaseRun, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     for name in ("CaseRelays", "StallWatch", "ConnectionWatch", "ResourceWatch"):
         monkeypatch.setattr(f"rocketdiff.run.case.case_run.{name}", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.ScheduleThread", lambda *_: ended)
-    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *_: QUIET)
+    _replace_drain(monkeypatch, lambda *_: QUIET)
     monkeypatch.setattr(CaseRun, "_subject", lambda *_: nullcontext(_silent()))
     monkeypatch.setattr(CaseRun, "_connection_watch", lambda _: nullcontext(idle))
     monkeypatch.setattr(CaseRun, "_go", lambda *_: None)
@@ -175,7 +179,7 @@ def test_a_drain_beside_idle_clients_is_repeated_after_their_end(
             raise ClusterError("an end", seen="more writes")
         return QUIET
 
-    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", drained)
+    _replace_drain(monkeypatch, drained)
     play(ended_run)
     ended_run.role.read_back()
     assert not ended_run.is_read_back
@@ -203,9 +207,7 @@ def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_la
     ended_run: CaseRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Brokers still busy while clients are idle are no problem yet."""
-    monkeypatch.setattr(
-        "rocketdiff.run.case.sending.sending_run.await_drained", failing(ClusterError("an end", seen="more writes"))
-    )
+    _replace_drain(monkeypatch, failing(ClusterError("an end", seen="more writes")))
     play(ended_run)
     assert cast("SendingRun", ended_run.role).drained is None
     assert "read-back" not in ended_run.problems
@@ -216,7 +218,7 @@ def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
 ) -> None:
     """With relays drain is awaited after they are closed, because a relay may forward later."""
     asked: list[object] = []
-    monkeypatch.setattr("rocketdiff.run.case.sending.sending_run.await_drained", lambda *given: asked.append(given))
+    _replace_drain(monkeypatch, lambda *given: asked.append(given))
     idle = SimpleNamespace(all=("one",), security=OPEN, require_alive=lambda: None)
     monkeypatch.setattr("rocketdiff.run.case.case_run.CaseRelays", lambda *_, **__: nullcontext(idle))
     monkeypatch.setattr("rocketdiff.run.case.case_run.with_relays", lambda *_: None)

@@ -175,6 +175,7 @@ def staged(folder: Path, patch: pytest.MonkeyPatch, *events: MemberEvent) -> Ite
         "consuming.consuming_run.AHEAD_NS": 0,
         "consuming.joining.SETTLED_FOR_S": 0.0,
         "consuming.joining.SETTLED_WITHIN_S": 1.0,
+        "case_run.await_drained": lambda *_: None,
         "consuming.consuming_run.await_drained": lambda *_, **__: None,
         "consuming.consuming_run.read_stored": lambda *_: iter(()),
         "consuming.consuming_run.returned_rows": lambda *_: iter(()),

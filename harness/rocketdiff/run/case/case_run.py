@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from rocketdiff.cluster.faults.schedule import ScheduleThread
 from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
+from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained, await_drained
 from rocketdiff.core.arm import Member
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, UsageError
@@ -52,9 +53,10 @@ class CaseRun:
     """
     State of a running case.
 
-    programs: the running members. cluster: set before ``begin``. problems: unexpected events of the cluster, as sentences, by what they are about.
-    origin_ns: monotonic time at which the first operation is due. ends: how the processes ended, if watched. wire: what the
-    relay before a member saw. role: set once, before ``run``. stack: what it holds ends with the case, before the programs do.
+    programs: the running members. cluster: set before ``begin``. problems: unexpected events of the cluster, as sentences, by
+    what they are about. origin_ns: monotonic time at which the first operation is due. ends: how the processes ended, if
+    watched. wire: what the relay before a member saw. role: set once, before ``run``. stack: what it holds ends with the case,
+    before the programs do.
     """
 
     directory: CaseDirectory
@@ -139,6 +141,13 @@ class CaseRun:
         self.resources.rest()
         self.role.drain_meanwhile()
         self._samples.close()
+
+    def drain_at_rest(self, topics: Iterable[str]) -> Drained | None:
+        """Drain while the members are at rest; None if brokers take longer, or behind relays, which may hold frames back."""
+        if not self.relays.all:
+            with suppress(ClusterError):
+                return await_drained(self.cluster, topics, DRAIN_MEANWHILE_S)
+        return None
 
     @property
     def clients(self) -> tuple[Member, ...]:

@@ -7,14 +7,13 @@ The groups join and settle before the feed begins; after the feed and the healin
 import math
 import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 
 from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import security_of
 from rocketdiff.cluster.operations import admin
-from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained, await_drained
+from rocketdiff.cluster.operations.drain import Drained, await_drained
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import FEEDER, Arm, Member
 from rocketdiff.core.consuming.plan import Commits, GroupPlan, ListenerKind, MemberChange, MessageModel
@@ -210,10 +209,8 @@ class ConsumingRun:
             time.sleep(_LOOK_S)
 
     def drain_meanwhile(self) -> None:
-        """The members leave, once they were sampled at rest. Behind relays, which may hold frames back, nothing is drained before."""
-        if not self._run.relays.all:
-            with suppress(ClusterError):
-                self._drained = await_drained(self._run.cluster, self._drained_topics, DRAIN_MEANWHILE_S)
+        """The members leave, once they were sampled at rest."""
+        self._drained = self._run.drain_at_rest(self._drained_topics)
         self._run.resources.await_rest()
         for place, number in enumerate(self._plan.remaining):
             if place:

@@ -1,10 +1,9 @@
 """A case about producers: one topic an arm with equal queues, the same sends in both arms, every queue read to its end."""
 
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from functools import cached_property
 
-from rocketdiff.cluster.operations.drain import DRAIN_MEANWHILE_S, Drained, await_drained
+from rocketdiff.cluster.operations.drain import Drained, await_drained
 from rocketdiff.cluster.operations.scheduled import await_delivered
 from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.arm import BASELINE, CANDIDATE, Arm, Member
@@ -93,10 +92,7 @@ class SendingRun:
         """Nothing is left: its last call has ended."""
 
     def drain_meanwhile(self) -> None:
-        """Skipped behind relays, which may still hold frames back."""
-        if not self._run.relays.all:
-            with suppress(ClusterError):
-                self.drained = await_drained(self._run.cluster, self._topics, DRAIN_MEANWHILE_S)
+        self.drained = self._run.drain_at_rest(self._topics)
 
     def report_wire(self) -> None:
         """Frames that a relay missed make the case invalid."""
