@@ -82,8 +82,9 @@ def read_statement(schema: pa.Schema, *, where: str) -> FileStatement:
 
 def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
     """Raise TraceError unless the rows agree with the statement and have the order that the oracle needs."""
-    columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-    _require(table.schema.equals(TABLES[statement.table].schema), "the columns of this schema version", columns, where)
+    if not table.schema.equals(TABLES[statement.table].schema):
+        columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+        _require(False, "the columns of this schema version", columns, where)
     _require(table.num_rows == statement.rows, f"{statement.rows} rows as stated", table.num_rows, where)
     _require_constant(table, "case", statement.case, where)
     if "arm" in table.column_names:

@@ -39,10 +39,13 @@ def tables_of(role: ClientRole) -> tuple[TableSpec, ...]:
 
 def completed(table: pa.Table, name: TableName) -> pa.Table:
     """Return a table of any minor version with the columns of this version: missing ones are null, unknown ones are dropped."""
+    schema, present = TABLES[name].schema, table.column_names
+    if present == schema.names:
+        return table
     columns = [
         table.column(field.name)
-        if field.name in table.column_names or not field.nullable
+        if field.name in present or not field.nullable
         else pa.nulls(table.num_rows, field.type)
-        for field in TABLES[name].schema
+        for field in schema
     ]
-    return pa.table(columns, schema=TABLES[name].schema) if table.column_names != TABLES[name].schema.names else table
+    return pa.table(columns, schema=schema)
