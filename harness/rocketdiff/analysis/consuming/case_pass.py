@@ -1,14 +1,16 @@
 """The pass over one case about consumers: some thousands of deliveries, all of them objects."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.consuming.checks.codes import CONSUMING_CODES
+from rocketdiff.analysis.consuming.checks.group_check import GroupCheck
 from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.pictures.figures import count_figures
 from rocketdiff.analysis.consuming.pictures.timeline import note_timeline
 from rocketdiff.analysis.consuming.story import story_of
 from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.analysis.memory import few_collections
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.tables.checks import CHECKS
 
@@ -23,13 +25,19 @@ def judge_case(
     codes = [code for code in CONSUMING_CODES if wanted is None or code.name in wanted]
     if not codes:
         return
+    with few_collections():
+        facts = _observed(trace, codes, with_pictures=wanted is None)
+    yield from facts.facts()
+
+
+def _observed(trace: CaseTrace, codes: Sequence[GroupCheck], *, with_pictures: bool) -> GroupFacts:
     story = story_of(trace)
     if any(group.is_broadcasting for group in story.groups.values()):
         codes = [code for code in codes if CHECKS[code.name].judges_each_member]
     if any(group.polls for group in story.groups.values()):
         codes = [code for code in codes if CHECKS[code.name].judges_polls]
     facts = GroupFacts(story)
-    if wanted is None:
+    if with_pictures:
         for fault in trace.faults:
             facts.note(fault)
         for arm in Arm:
@@ -42,4 +50,4 @@ def judge_case(
     for code in codes:
         for observe in code.observers:
             observe(story, facts)
-    yield from facts.facts()
+    return facts

@@ -63,6 +63,13 @@ class QueueOffsets:
 
 def queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueOffsets | None:
     """Return None if a tenure's beginning is unknown, or was corrected: then nothing is certain about the queue."""
+    if queue not in group.known_offsets:
+        group.known_offsets[queue] = _queue_offsets(story, group, queue)
+    found: QueueOffsets | None = group.known_offsets[queue]
+    return found
+
+
+def _queue_offsets(story: CaseStory, group: GroupStory, queue: QueueOf) -> QueueOffsets | None:
     tenures = group.tenures_of(queue)
     firsts = [first_of(group, tenure) for tenure in tenures]
     if not tenures or None in firsts or any(tenure.is_repaired for tenure in tenures):
@@ -118,7 +125,8 @@ def _progress(
 ) -> Progress:
     life = group.life_of(tenure)
     pauses = () if life is None else life.pauses
-    calls = tuple(_call(group, each, faults, pauses) for each in group.deliveries_in(tenure))
+    counts_late_ns = auto_commit_ns(group.settings) if group.polls and not group.commits_itself else 0
+    calls = tuple(_call(group, each, faults, pauses, counts_late_ns) for each in group.deliveries_in(tenure))
     killed_ns = group.killed_in(tenure)
     had = 0 if killed_ns is None else _had_by(story, tenure.queue, killed_ns)
     return Progress(first, tenure.until_ns, calls, tenure.updates, killed_ns, had)
@@ -148,16 +156,19 @@ def _had_by(story: CaseStory, queue: QueueOf, at_ns: int) -> int:
     )
 
 
-def _call(group: GroupStory, each: Delivery, faults: Sequence[FaultRecord], pauses: Sequence[Pause]) -> Call:
+def _call(
+    group: GroupStory,
+    each: Delivery,
+    faults: Sequence[FaultRecord],
+    pauses: Sequence[Pause],
+    counts_late_ns: int,
+) -> Call:
     if group.holds_up(each):
         return Call(each.queue_offset, None)
-    stays = may_stay(faults, each.end_ns)
-    held_ns = auto_commit_ns(group.settings) if group.polls and not group.commits_itself else 0
-    held_ns += sum(
-        (NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns)
-        for pause in pauses
-        if each.end_ns is not None and pause.meets(each.end_ns, each.end_ns + BOTH_WAYS_NS)
-    )
+    stays, held_ns = bool(faults) and may_stay(faults, each.end_ns), counts_late_ns
+    for pause in pauses:
+        if each.end_ns is not None and pause.meets(each.end_ns, each.end_ns + BOTH_WAYS_NS):
+            held_ns += NEVER_NS if pause.until_ns is None else pause.until_ns - pause.from_ns
     return Call(each.queue_offset, each.end_ns, each.has_failed, stays, held_ns)
 
 

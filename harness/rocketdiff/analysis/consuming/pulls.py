@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.consuming.story import QueueOf
+from rocketdiff.analysis.consuming.story import QueueOf, queue_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind, WireEvent
 from rocketdiff.core.tables.topology import master_of
@@ -53,10 +53,9 @@ class WirePull:
 
 def pulls_of(trace: CaseTrace, arm: Arm) -> tuple[WirePull, ...] | None:
     """Return the pulls of a group in the order in which each relay saw them; None if no relay stood before its members."""
-    table = trace.tables.get((TableName.WIRE, arm))
-    if table is None:
+    if (TableName.WIRE, arm) not in trace.tables:
         return None
-    rows = table.to_pylist()
+    rows = trace.rows(TableName.WIRE, arm)
     ends: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for row in rows:
         if row["what"] == WireEvent.END:
@@ -83,7 +82,7 @@ def _pull(row: Mapping[str, Any], ends: Mapping[tuple[int, int], list[int]]) -> 
         row["member"],
         row["number"],
         row["node"],
-        QueueOf(TopicKind(row["kind"]), row["broker"], row["queue_id"]),
+        queue_of(row["kind"], row["broker"], row["queue_id"]),
         row["in_ns"],
         row["offset"],
         row["commit_offset"],

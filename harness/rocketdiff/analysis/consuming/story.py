@@ -9,12 +9,12 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
-from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.case_trace import CaseTrace, Row
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
@@ -54,6 +54,17 @@ class QueueOf(NamedTuple):
 
     def __str__(self) -> str:
         return f"queue {self.queue_id} of {self.broker}{'' if self.kind is TopicKind.FED else f' ({self.kind})'}"
+
+
+_KINDS: Mapping[str, TopicKind] = {str(kind): kind for kind in TopicKind}
+_EVENTS: Mapping[str, OffsetEvent] = {str(event): event for event in OffsetEvent}
+_RESULTS: Mapping[str | None, CallResult | None] = {None: None, **{str(result): result for result in CallResult}}
+
+
+@lru_cache
+def queue_of(kind: str, broker: str, queue_id: int) -> QueueOf:
+    """Return a queue from the words of a table; cached, because most rows name one."""
+    return QueueOf(TopicKind(kind), broker, queue_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +344,11 @@ class GroupStory:
         )
 
     @cached_property
+    def known_offsets(self) -> dict[QueueOf, Any]:
+        """What ``group_offsets`` has found of queues, because several checks ask for it."""
+        return {}
+
+    @cached_property
     def by_queue(self) -> Mapping[QueueOf, tuple[Delivery, ...]]:
         return _grouped(self.deliveries, lambda delivery: delivery.queue)
 
@@ -500,7 +516,7 @@ class CaseStory:
 def story_of(trace: CaseTrace) -> CaseStory:
     """Read the tables of a case about consumers."""
     table = trace.tables.get((TableName.HELD, None))
-    held = [] if table is None else list(map(_held, _rows(table)))
+    held = list(map(_held, trace.rows(TableName.HELD)))
     tags = next((group.tags for group in trace.entry.groups.values()), ())
     subscribed = Subscribed(((each.queue, each.queue_offset, each.properties) for each in held), tags)
     own = (_placed(each, subscribed) for each in held if subscribed.takes(each.queue, each.queue_offset))
@@ -529,15 +545,6 @@ def _watched_until_ns(polls: Iterable[Mapping[str, Any]], lives: Iterable[Life],
 def _unanswered(polls: Iterable[Mapping[str, Any]]) -> frozenset[QueueOf]:
     last = {_queue(poll): poll["answered_ns"] for poll in polls}
     return frozenset(queue for queue, at_ns in last.items() if at_ns is None)
-
-
-def _by_subscription(
-    deliveries: Sequence[Delivery], subscribed: Subscribed
-) -> tuple[tuple[Delivery, ...], tuple[Delivery, ...]]:
-    """Return those of the group's messages, and the others."""
-    others = tuple(each for each in deliveries if not subscribed.takes(each.queue, each.queue_offset))
-    own = (each for each in deliveries if subscribed.takes(each.queue, each.queue_offset))
-    return tuple(_numbered(_placed(each, subscribed) for each in own)), others
 
 
 def _placed_rows(
@@ -620,18 +627,17 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
     returned = trace.tables.get((TableName.RETURNED, arm))
     own = trace.entry.groups.get(arm, GroupEntry("", 0))
     # Lite pull consumers have no retry topic, though the runner makes one for each group.
-    answers = _placed_rows(_rows(trace.table(TableName.COMMITTED, arm)), subscribed, "value", "end")
+    answers = _placed_rows(trace.rows(TableName.COMMITTED, arm), subscribed, "value", "end")
     polls = [row for row in answers if row["kind"] == TopicKind.FED or not own.polls]
-    members = list(_rows(trace.table(TableName.MEMBERS, arm)))
-    wire = list[Mapping[str, Any]](_rows(table) if (table := trace.tables.get((TableName.WIRE, arm))) else ())
+    members = trace.rows(TableName.MEMBERS, arm)
+    wire = trace.rows(TableName.WIRE, arm)
     lives = tuple(map(partial(_life, ids_on_the_wire(wire)), members))
-    events: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OFFSETS, arm)))
-    owned: list[Mapping[str, Any]] = list(_rows(trace.table(TableName.OWNED, arm)))
+    events, owned = list(trace.rows(TableName.OFFSETS, arm)), list(trace.rows(TableName.OWNED, arm))
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
     events += offsets_on_the_wire(wire, members, reporting)
     events = [*_placed_rows(events, subscribed, "value")]
-    owned += owned_on_the_wire(wire, list(_rows(trace.table(TableName.CALLS, arm))), members, owning)
-    deliveries, unsubscribed = _by_subscription(_deliveries(trace, arm), subscribed)
+    owned += owned_on_the_wire(wire, trace.rows(TableName.CALLS, arm), members, owning)
+    deliveries, unsubscribed = _deliveries(trace, arm, subscribed)
     tenures = _tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)
     return GroupStory(
         arm,
@@ -639,15 +645,15 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
         deliveries,
         tuple(_cut_at_seeks(tenures, lives, deliveries, ends)),
         tuple(sorted((*_sent(events), *_answered(polls)), key=lambda commit: commit.by_ns)),
-        None if returned is None else tuple(map(_copy, _rows(returned))),
+        None if returned is None else tuple(map(_copy, trace.rows(TableName.RETURNED, arm))),
         _watched_until_ns(polls, lives, deliveries),
         trace.origin_ns + int(trace.entry.duration_s * NS_PER_S),
         own.settings,
         own.is_orderly,
         own.is_broadcasting,
         _unanswered(polls),
-        tuple(sorted(map(_round, _rows(trace.table(TableName.ALLOCATIONS, arm))), key=lambda each: each.at_ns)),
-        tuple(sorted(map(_listing, _rows(trace.table(TableName.LISTED, arm))), key=lambda each: each.asked_ns)),
+        tuple(sorted(map(_round, trace.rows(TableName.ALLOCATIONS, arm)), key=lambda each: each.at_ns)),
+        tuple(sorted(map(_listing, trace.rows(TableName.LISTED, arm)), key=lambda each: each.asked_ns)),
         GroupTopics(own.name, trace.entry.topics.get(arm, "")),
         pulling_members(wire) - owning,
         own.polls,
@@ -656,33 +662,48 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
     )
 
 
-def _deliveries(trace: CaseTrace, arm: Arm) -> list[Delivery]:
-    calls = {(row["member"], row["call"]): row for row in _rows(trace.table(TableName.CALLS, arm))}
-    found = []
-    for row in _rows(trace.table(TableName.DELIVERIES, arm)):
-        call = calls[row["member"], row["call"]]
-        found.append(
-            Delivery(
-                member=row["member"],
-                incarnation=call["incarnation"],
-                call=row["call"],
-                queue=_queue(call),
-                queue_offset=row["queue_offset"],
-                send=row["send"],
-                times=row["times"],
-                body_ok=row["body_ok"],
-                start_ns=call["start_ns"],
-                end_ns=call["end_ns"],
-                result=None if call["result"] is None else CallResult(call["result"]),
-                delay_level=call["delay_level"],
-                suspend_ms=call["suspend_ms"],
-                shown=TopicKind(row["shown_topic"]),
-                properties=row["properties"],
-                key=row["unique_key"],
-                is_behind=call["ack_index"] is not None and row["place"] > call["ack_index"],
-            )
-        )
-    return sorted(found, key=lambda each: (each.start_ns, each.member, each.call, each.queue_offset))
+def _deliveries(
+    trace: CaseTrace, arm: Arm, subscribed: Subscribed
+) -> tuple[tuple[Delivery, ...], tuple[Delivery, ...]]:
+    """Return those of the group's messages, and the others, in the order of their calls."""
+    calls = {(row["member"], row["call"]): row for row in trace.rows(TableName.CALLS, arm)}
+    rows = [(calls[row["member"], row["call"]], row) for row in trace.rows(TableName.DELIVERIES, arm)]
+    rows.sort(key=lambda one: (one[0]["start_ns"], one[1]["member"], one[1]["call"], one[1]["queue_offset"]))
+    counts: defaultdict[int | None, int] = defaultdict(int)
+    own, others = [], []
+    for call, row in rows:
+        queue, offset, send = _queue(call), row["queue_offset"], row["send"]
+        if subscribed.takes(queue, offset):
+            own.append(_delivery(call, row, queue, subscribed.place(queue, offset), counts[send]))
+            counts[send] += 1
+        else:
+            others.append(_delivery(call, row, queue, offset, 0))
+    return tuple(own), tuple(others)
+
+
+def _delivery(
+    call: Mapping[str, Any], row: Mapping[str, Any], queue: QueueOf, queue_offset: int, number: int
+) -> Delivery:
+    return Delivery(
+        member=row["member"],
+        incarnation=call["incarnation"],
+        call=row["call"],
+        queue=queue,
+        queue_offset=queue_offset,
+        send=row["send"],
+        times=row["times"],
+        body_ok=row["body_ok"],
+        start_ns=call["start_ns"],
+        end_ns=call["end_ns"],
+        result=_RESULTS[call["result"]],
+        delay_level=call["delay_level"],
+        suspend_ms=call["suspend_ms"],
+        shown=_KINDS[row["shown_topic"]],
+        properties=row["properties"],
+        key=row["unique_key"],
+        is_behind=call["ack_index"] is not None and row["place"] > call["ack_index"],
+        number=number,
+    )
 
 
 def _numbered(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
@@ -763,7 +784,7 @@ def _tenures(
     forgotten = _grouped([row for row in events if row["what"] == OffsetEvent.FORGET], _work)
     seen = {
         work: _Seen(
-            ((row["at_ns"], OffsetEvent(row["what"]), row["value"]) for row in own),
+            ((row["at_ns"], _EVENTS[row["what"]], row["value"]) for row in own),
             [row["at_ns"] for row in forgotten.get(work, ())] if asks_again else None,
         )
         for work, own in by_work.items()
@@ -799,10 +820,9 @@ def _answered(polls: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
             yield Commit(_queue(row), row["answered_ns"], value, row["asked_ns"], end=row["end"])
 
 
-def _held(row: dict[str, Any]) -> Held:
-    queue = QueueOf(TopicKind.FED, row["broker"], row["queue_id"])
+def _held(row: Row) -> Held:
     return Held(
-        queue,
+        queue_of(TopicKind.FED, row["broker"], row["queue_id"]),
         row["queue_offset"],
         row["send"],
         row["store_timestamp_ms"],
@@ -812,7 +832,7 @@ def _held(row: dict[str, Any]) -> Held:
     )
 
 
-def _copy(row: dict[str, Any]) -> ReturnedCopy:
+def _copy(row: Row) -> ReturnedCopy:
     return ReturnedCopy(
         row["place"],
         QueueOf(TopicKind.RETRY, row["broker"], row["queue_id"]),
@@ -826,7 +846,7 @@ def _copy(row: dict[str, Any]) -> ReturnedCopy:
     )
 
 
-def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: dict[str, Any]) -> Life:
+def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: Row) -> Life:
     """registered: by member, when and with which ids it did so; a client may not report its own."""
     since_ns = row["join_start_ns"]
     own = (one for at_ns, one in registered.get(row["member"], ()) if since_ns is not None and at_ns >= since_ns)
@@ -858,7 +878,7 @@ def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: dict[str, An
     )
 
 
-def _round(row: dict[str, Any]) -> Round:
+def _round(row: Row) -> Round:
     kind = TopicKind(row["kind"])
     queues, result = (
         tuple(QueueOf(kind, each["broker"], each["queue_id"]) for each in row[name]) for name in ("queues", "result")
@@ -876,16 +896,12 @@ def _round(row: dict[str, Any]) -> Round:
     )
 
 
-def _listing(row: dict[str, Any]) -> Listing:
+def _listing(row: Row) -> Listing:
     return Listing(row["poll"], row["broker"], row["asked_ns"], row["answered_ns"], tuple(row["ids"]))
 
 
 def _queue(row: Mapping[str, Any]) -> QueueOf:
-    return QueueOf(TopicKind(row["kind"]), row["broker"], row["queue_id"])
-
-
-def _rows(table: Any) -> Iterator[dict[str, Any]]:
-    yield from table.to_pylist()
+    return queue_of(row["kind"], row["broker"], row["queue_id"])
 
 
 def _grouped(items: Iterable[Any], key: Any) -> dict[Any, tuple[Any, ...]]:

@@ -4,10 +4,8 @@ The pass over one case: runs all steps and observers in one reading, and yields 
 Steps are streams of one arm's sends: attempts in context → replayed → reconciled. Then the arms are aligned.
 """
 
-import gc
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,6 +14,7 @@ from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE
 from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.analysis.memory import earlier_objects_left_alone
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import KIND_OF_CHECK, RULES, UNAVAILABLE
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount
 from rocketdiff.analysis.sending.checks.codes import SENDING_CODES
@@ -72,7 +71,7 @@ def judge_case(
             collector.note(fault)
         _note_limits(context)
     observers = asked.observers(context)
-    with _earlier_objects_left_alone():
+    with earlier_objects_left_alone():
         if case is not None and isinstance(collector, OrderedCollector):
             ColumnPass(case, context, collector, observers, is_replayed=asked.for_the_replay).run()
             add_calm_sends(case, context, collector, asked.calm, with_pictures=asked.everything)
@@ -83,20 +82,6 @@ def judge_case(
     ):
         collector.note(bar)
     yield from collector.facts()
-
-
-@contextmanager
-def _earlier_objects_left_alone() -> Iterator[None]:
-    """
-    Exclude existing objects from garbage collection.
-
-    Otherwise each growth by a quarter would cause a full collection that also scans all imported modules: 50 ms.
-    """
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _is_plain(plainly: bool | None) -> bool:

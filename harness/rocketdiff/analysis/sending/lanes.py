@@ -114,4 +114,5 @@ def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[La
     chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])
     columns = (column.combine_chunks() for column in found.take(chosen).columns)
     for row in zip(*map(values_of, columns), strict=True):
-        yield LaneBar(arm=str(arm), **dict(zip(_COLUMNS, row, strict=True)), window=number)
+        thread, send, attempt, broker, queue_id, start_ns, end_ns, outcome, reason = row
+        yield LaneBar(str(arm), thread, send, attempt, broker, queue_id, start_ns, end_ns, outcome, reason, number)

@@ -112,8 +112,10 @@ class Progress:
         return _risen(_certainly_finished(self._by_offset.get(offset, ())) for offset in count(self.first))
 
     def _possibly_finished(self, calls: Iterable[Call]) -> int | None:
-        ends = (call.end_ns for call in calls if call.end_ns is not None)
-        return min((end_ns for end_ns in ends if self.until_ns is None or end_ns <= self.until_ns), default=None)
+        ends = [call.end_ns for call in calls if call.end_ns is not None]
+        if self.until_ns is not None:
+            ends = [end_ns for end_ns in ends if end_ns <= self.until_ns]
+        return min(ends, default=None)
 
     @cached_property
     def _update_times(self) -> list[int]:
