@@ -34,6 +34,9 @@ def _place(code: CheckCode[Any, Any]) -> tuple[bool, int]:
 POOLED = tuple(code.pooled for code in sorted(_CODES, key=_place) if code.pooled is not None)
 """Evaluations over all cases, in the order of a report: durations, then counts."""
 
+DRAWN = frozenset(tally for role in ROLE_ANALYSES.values() for tally in role.drawn)
+"""Tallies that only pictures read: four in five rows of real runs."""
+
 
 def judge_case(
     trace: CaseTrace, *, batch_rows: int = BATCH_ROWS, wanted: Collection[str] | None = None

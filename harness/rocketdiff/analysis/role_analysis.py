@@ -34,7 +34,7 @@ class RoleAnalysis:
 
     place: kind of place of its examples. codes: its checks, in the order of evidence. outages: counts those that both arms met, by
     situation: the occasions for a rare divergence. plots: the tables of its pictures, from its cases and the bars of their swim
-    lanes.
+    lanes. drawn: tallies that only plots read.
     """
 
     place: Place
@@ -42,3 +42,4 @@ class RoleAnalysis:
     codes: tuple[CheckCode[Any, Any], ...]
     outages: Callable[[Sequence[CaseFacts]], tuple[SpellCount, ...]]
     plots: Callable[[Sequence[CaseFacts], Sequence[CaseFact]], Plots]
+    drawn: tuple[str, ...] = ()

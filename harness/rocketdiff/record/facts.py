@@ -5,18 +5,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rocketdiff.analysis.facts import (
     KINDS,
     CaseFact,
     DifferenceFact,
     Fact,
+    LaneBar,
     OutageValue,
     Tally,
     batches,
     columns_of,
     difference_of,
 )
+from rocketdiff.analysis.registry import DRAWN
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, ease, in_order, summarise
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.record.rules import BASE, owner_of
@@ -37,7 +40,7 @@ _COLUMN_OF: dict[Kept, str] = {
 }
 
 CONCLUDED_FROM = (Kept.SIGNATURES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS)
-"""The tables from which answers are concluded."""
+"""The tables from which answers are concluded, but for tallies that are only drawn."""
 
 
 def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.Table]:
@@ -47,6 +50,8 @@ def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.T
     Bars of swim lanes are half of all rows, and kept only for cases with a difference, where they are drawn.
     """
     kept = [fact for fact in facts if _owner(fact.fact) in wanted]
+    if not any(isinstance(fact.fact, DifferenceFact) for fact in kept):
+        kept = [fact for fact in kept if not isinstance(fact.fact, LaneBar)]
     summed = summarise(kept)
     rows: dict[Kept, list[CaseFact]] = {
         Kept.SIGNATURES: [CaseFact(cluster.run, cluster.number, cluster.example) for cluster in summed.clusters],
@@ -54,10 +59,17 @@ def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.T
         Kept.TALLIES: list(summed.tallies),
         Kept.EPISODES: list(summed.episodes),
         Kept.JUDGED_FAULTS: list(summed.faults),
-        Kept.BARS: list(summed.lanes) if summed.clusters else [],
+        Kept.BARS: list(summed.lanes),
     }
     counts = [cluster.count for cluster in summed.clusters]
     return {table: _table(table, some, counts) for table, some in rows.items() if some}
+
+
+def not_drawn(table: Kept, rows: pa.Table) -> pa.Table:
+    """Return the rows of a table from which answers are concluded."""
+    if table is not Kept.TALLIES:
+        return rows
+    return rows.filter(pc.invert(pc.is_in(rows.column("check"), pa.array(sorted(DRAWN)))))
 
 
 def summaries_of(tables: dict[Kept, pa.Table]) -> Summaries:

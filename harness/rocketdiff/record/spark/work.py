@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
+from rocketdiff.analysis.registry import DRAWN
 from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.spark_master import is_local
@@ -224,6 +225,8 @@ class OnSpark:
         found = manifests.select("run", "month", F.struct("manifest").alias(Kept.RUNS))
         for name in (*CONCLUDED_FROM, Kept.JUDGED):
             rows = frames.rows_that_hold(self.spark, snapshot, name, rules)
+            if rows is not None and name is Kept.TALLIES:
+                rows = rows.where(~F.col("check").isin(sorted(DRAWN)))
             if rows is not None:
                 kind = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
                 found = found.unionByName(kind, allowMissingColumns=True)

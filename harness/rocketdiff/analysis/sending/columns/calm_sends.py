@@ -15,7 +15,16 @@ from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, a
 from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at
 from rocketdiff.analysis.sending.columns.fault_columns import phase_codes
 from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
-from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, BUCKET_RATIO, OTHER, STORED, bucket_of
+from rocketdiff.analysis.sending.pictures.tallies import (
+    AMBIGUITY,
+    BIN_NS,
+    BUCKET_RATIO,
+    ELAPSED,
+    OTHER,
+    OVER_TIME,
+    STORED,
+    bucket_of,
+)
 from rocketdiff.analysis.sending.send_view import PHASES
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
@@ -161,19 +170,19 @@ def _count_pictures(sends: CalmColumns, collector: OrderedCollector) -> None:
         collector.add(("sends", arm, str(PHASES[phase]), str(outcome)), n)
     for code, n in counted(buckets * len(PHASES) + sends.phases):
         bucket, phase = divmod(code, len(PHASES))
-        collector.add(("elapsed", arm, str(PHASES[phase]), str(bucket)), n)
+        collector.add((ELAPSED, arm, str(PHASES[phase]), str(bucket)), n)
     for code, n in counted(sends.phases * width + broker):
         phase, word = divmod(code, width)
         collector.add(("attempt", arm, str(PHASES[phase]), brokers[word]), n)
     steps = _steps_of(columns.tried_ns[sends.views], collector)
     for code, n in counted(steps * width + broker):
         step, word = divmod(code, width)
-        collector.add(("over-time", arm, ended, f"{step} {brokers[word]}"), n)
+        collector.add((OVER_TIME, arm, ended, f"{step} {brokers[word]}"), n)
     _add_ambiguity(sends, collector)
 
 
 def _add_ambiguity(sends: CalmColumns, collector: OrderedCollector) -> None:
-    tally = ("ambiguity", str(sends.arm), "")
+    tally = (AMBIGUITY, str(sends.arm), "")
     steps = _steps_of(sends.part.columns.start_ns[sends.views], collector)
     others = [(int(key), *collector.shares((*tally, key))) for key in collector.keys_of(*tally)]
     sums = added_up(steps, sends.at, 1 / sends.queues, others)

@@ -7,7 +7,15 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import pooled_pairs, pools_of
 from rocketdiff.analysis.facts import CaseFact, LaneBar
 from rocketdiff.analysis.sending.checks.durations import failover_time
-from rocketdiff.analysis.sending.pictures.tallies import BIN_NS, OTHER, STORED, middle_of
+from rocketdiff.analysis.sending.pictures.tallies import (
+    AMBIGUITY,
+    BIN_NS,
+    ELAPSED,
+    OTHER,
+    OVER_TIME,
+    STORED,
+    middle_of,
+)
 from rocketdiff.core.answers.evidence import Ending, OutagePair
 from rocketdiff.core.answers.plots import (
     AmbiguityCurve,
@@ -85,7 +93,7 @@ def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
 def _overview(facts: CaseFacts) -> Iterator[Overview]:
     """Yield a case's attempts over time, by arm and broker, in steps of a quarter of a second or wider."""
     steps: defaultdict[tuple[str, str], dict[str, dict[int, int]]] = defaultdict(lambda: {STORED: {}, OTHER: {}})
-    for arm, ended, key, (n, _) in facts.tallies_of("over-time"):
+    for arm, ended, key, (n, _) in facts.tallies_of(OVER_TIME):
         at_step, _, broker = key.partition(" ")
         steps[arm, broker][ended][int(at_step)] = n
     if not steps:
@@ -183,7 +191,7 @@ def _shares(facts: CaseFacts) -> Iterator[BrokerShare]:
 
 def _ambiguity(facts: CaseFacts) -> Iterator[AmbiguityCurve]:
     for arm in map(str, Arm):
-        bins = sorted((int(key), value) for side, _, key, value in facts.tallies_of("ambiguity") if side == arm)
+        bins = sorted((int(key), value) for side, _, key, value in facts.tallies_of(AMBIGUITY) if side == arm)
         points = tuple((at_bin * BIN_NS / NS_PER_MS, total / n) for at_bin, (n, total) in bins)
         if points:
             yield AmbiguityCurve(facts.run, facts.entry.name, arm, points)
@@ -191,7 +199,7 @@ def _ambiguity(facts: CaseFacts) -> Iterator[AmbiguityCurve]:
 
 def _elapsed(facts: CaseFacts) -> Iterator[ElapsedQuantiles]:
     buckets: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for arm, phase, key, (n, _) in facts.tallies_of("elapsed"):
+    for arm, phase, key, (n, _) in facts.tallies_of(ELAPSED):
         buckets[arm, phase][int(key)] = n
     for (arm, phase), histogram in sorted(buckets.items()):
         sends = sum(histogram.values())

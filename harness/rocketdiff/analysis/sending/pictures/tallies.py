@@ -21,6 +21,10 @@ BIN_NS = 250_000_000
 
 STORED, OTHER = "stored", "other"
 
+ELAPSED, OVER_TIME, AMBIGUITY = "elapsed", "over-time", "ambiguity"
+DRAWN = (ELAPSED, OVER_TIME, AMBIGUITY)
+"""Tallies that only pictures read."""
+
 
 class Pictures(CaseObserver):
     """Counts sends, attempts, durations and ambiguity; ``lanes`` chooses single attempts."""
@@ -42,7 +46,7 @@ class Pictures(CaseObserver):
             self._collector.count("unfinished", arm, phase, "send")
             return
         self._collector.count("sends", arm, phase, str(row.outcome))
-        self._collector.count("elapsed", arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
+        self._collector.count(ELAPSED, arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
 
     def _count_ambiguity(self, side: SendView) -> None:
         judgement, arm = side.judgement, str(side.arm)
@@ -52,7 +56,7 @@ class Pictures(CaseObserver):
         at_bin = self._step_of(side.began_ns)
         for decision in judgement.decisions:
             legal = decision.queues_legal / decision.queues_total
-            self._collector.count("ambiguity", arm, "", str(at_bin), total=legal)
+            self._collector.count(AMBIGUITY, arm, "", str(at_bin), total=legal)
 
     def _count_attempt(self, side: SendView, attempt: Attempt, context: FaultContext) -> None:
         arm, phase = str(side.arm), str(context.phase)
@@ -63,7 +67,7 @@ class Pictures(CaseObserver):
         if outage is not None:
             self._collector.count(MET, arm, phase, str(outage.episode))
         ended = STORED if attempt.outcome is Outcome.OK else OTHER
-        self._collector.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
+        self._collector.count(OVER_TIME, arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
 
     def _step_of(self, instant_ns: int) -> int:
         return max(0, instant_ns - self._collector.origin_ns) // BIN_NS
