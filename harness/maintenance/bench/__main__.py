@@ -40,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-verdict", dest="verdict", action="store_false", help="do not time a whole quick suite")
     parser.add_argument("--judged", type=int, default=500_000, help="sends of each arm in the cases that are judged")
-    parser.add_argument("--run", type=Path, help="judge the cases of this stored run instead of generated ones")
+    parser.add_argument(
+        "--run", type=Path, nargs="+", default=[], help="judge the cases of stored runs instead of generated ones"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 

@@ -1,7 +1,7 @@
 """
-Benchmark of judging: attempts per second of stored cases, in columns and send by send, beside the cost of reading them.
+Benchmark of judging: attempts, or deliveries, per second of stored cases, beside the cost of reading them.
 
-The cases are generated: two conforming clients of one release, two brokers, two threads with 500 sends per second each,
+Users have real runs (``--run``). The generated cases are larger, and judged in columns and send by send: two conforming clients of one release, two brokers, two threads with 500 sends per second each,
 realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
 and once wall time with one process per core.
 """
@@ -27,7 +27,8 @@ from rich.table import Table
 
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.memory import KEEPS_MEMORY
-from rocketdiff.analysis.sending.case_pass import judge_case
+from rocketdiff.analysis.registry import judge_case
+from rocketdiff.analysis.sending import case_pass as sending
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns, case_columns
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
@@ -64,7 +65,11 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Attempts per second of CPU time. ratio: to the time of reading all columns. objects: share of sends made objects."""
+    """
+    Attempts, or deliveries of consumers, per second of CPU time.
+
+    ratio: to the time of reading all columns. objects: share of sends made objects.
+    """
 
     what: str
     attempts: int
@@ -89,11 +94,11 @@ class _Arm:
     attempts: list[tuple[int, ...]] = field(default_factory=list)
 
 
-def bench_judging(sends: int, run: Path | None, *, as_json: bool) -> dict[str, Any]:
-    """Measure and print the figures, or (as_json) only return them. run: a stored run, judged instead of generated cases."""
+def bench_judging(sends: int, runs: Sequence[Path], *, as_json: bool) -> dict[str, Any]:
+    """Measure and print the figures, or (as_json) only return them. runs: stored ones, judged instead of generated cases."""
     together: dict[str, Together] = {}
-    if run is not None:
-        rates = judged_cases(RunDirectory.open(run))
+    if runs:
+        rates = judged_cases([RunDirectory.open(run) for run in runs])
     else:
         with tempfile.TemporaryDirectory() as folder:
             rates, together = _measured(Path(folder), sends)
@@ -103,9 +108,9 @@ def bench_judging(sends: int, run: Path | None, *, as_json: bool) -> dict[str, A
             "judging_on_all_cores": {what: asdict(each) for what, each in together.items()},
         }
     table = Table(
-        title="judging stored cases: attempts a second and core, and time as a multiple of reading all columns"
+        title="judging stored cases: attempts, or deliveries, a second and core, and time as a multiple of reading all columns"
     )
-    for column in ("what", "attempts", "a second and core", "× reading", "objects"):
+    for column in ("what", "operations", "a second and core", "× reading", "objects"):
         table.add_column(column, justify="left" if column == "what" else "right")
     for rate in rates:
         table.add_row(
@@ -148,28 +153,33 @@ def _measured(folder: Path, sends: int) -> tuple[list[Throughput], dict[str, Tog
     return rates, {what: _together(run) for what, run in large.items()}
 
 
-def judged_cases(run: RunDirectory) -> list[Throughput]:
-    """Judge the cases of a stored run about producers, each and all, the best of ROUNDS; ratio: to the time of reading them."""
-    rates: list[Throughput] = []
-    for entry in run.manifest.cases:
-        if entry.role is not ClientRole.PRODUCER or entry.status is CaseStatus.PLANNED:
-            continue
-        number = entry.number
-        attempts = _attempts(run, number)
-        seconds = min(_timed(lambda number=number: _judge(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
-        reading = min(_timed(lambda number=number: read_case(run, number)) for _ in range(ROUNDS))  # type: ignore[misc]
-        objects = _share_of_objects(run, number)
-        rates.append(Throughput(entry.scenario, attempts, attempts / seconds, seconds / reading, objects))
-    return [*rates, _in_all(rates)]
+def judged_cases(runs: Sequence[RunDirectory]) -> list[Throughput]:
+    """Judge the cases of stored runs, each, and all of a role, the best of ROUNDS; ratio: to the time of reading them."""
+    by_role: dict[ClientRole, list[Throughput]] = {role: [] for role in ClientRole}
+    for run in runs:
+        for entry in run.manifest.cases:
+            if entry.status is not CaseStatus.PLANNED:
+                by_role[entry.role].append(_judged_case(run, entry))
+    return [each for role, rates in by_role.items() if rates for each in (*rates, _in_all(role, rates))]
 
 
-def _in_all(rates: Sequence[Throughput]) -> Throughput:
+def _judged_case(run: RunDirectory, entry: CaseEntry) -> Throughput:
+    operations = _attempts(run, entry.number)
+    seconds = min(_timed(lambda: _judge(run, entry.number)) for _ in range(ROUNDS))
+    reading = min(_timed(lambda: read_case(run, entry.number)) for _ in range(ROUNDS))
+    objects = _share_of_objects(run, entry.number) if entry.role is ClientRole.PRODUCER else None
+    return Throughput(entry.scenario, operations, operations / seconds, seconds / reading, objects)
+
+
+def _in_all(role: ClientRole, rates: Sequence[Throughput]) -> Throughput:
     """Return the figures of cases judged one after another; objects: by attempts."""
     attempts = sum(rate.attempts for rate in rates)
     seconds = sum(rate.attempts / rate.per_s for rate in rates)
     reading = sum(rate.attempts / rate.per_s / rate.ratio for rate in rates)
     objects = sum((rate.objects or 0.0) * rate.attempts for rate in rates) / attempts
-    return Throughput(f"all {len(rates)} cases", attempts, attempts / seconds, seconds / reading, objects)
+    is_sending = role is ClientRole.PRODUCER
+    what = f"all {len(rates)} cases of {role}s"
+    return Throughput(what, attempts, attempts / seconds, seconds / reading, objects if is_sending else None)
 
 
 def _share_of_objects(run: RunDirectory, number: int = 1) -> float:
@@ -186,7 +196,8 @@ def _share_of_objects(run: RunDirectory, number: int = 1) -> float:
 
 
 def _attempts(run: RunDirectory, number: int = 1) -> int:
-    return sum(summary.attempts for summary in run.entry(number).arms.values())
+    """Attempts of producers, or deliveries to consumers."""
+    return sum(summary.attempts + summary.deliveries for summary in run.entry(number).arms.values())
 
 
 def _timed(do: Callable[[], object]) -> float:
@@ -215,7 +226,8 @@ def _judge_path(path: Path) -> tuple[int, float]:
 
 
 def _judge(run: RunDirectory, number: int = 1, *, plainly: bool = False) -> int:
-    return sum(1 for _ in judge_case(read_case(run, number), plainly=plainly))
+    trace = read_case(run, number)
+    return sum(1 for _ in (sending.judge_case(trace, plainly=True) if plainly else judge_case(trace)))
 
 
 def _tables(run: RunDirectory) -> Iterator[pa.Table]:
