@@ -15,7 +15,7 @@ from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.reader import has_table, read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from rocketdiff.traces.tables import TABLES
+from rocketdiff.traces.tables import TABLES, tables_of
 
 BATCH_ROWS = 65_536
 """Rows converted to Python at a time: about 60 MB of objects; the fixed cost of a batch is negligible."""
@@ -92,7 +92,7 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
 
     Raises TraceError if a file contradicts its statement: a split group would silently be judged wrongly.
     """
-    keys: list[TableKey] = [(table, arm) for table, spec in TABLES.items() for arm in spec.arms]
+    keys: list[TableKey] = [(spec.name, arm) for spec in tables_of(run.entry(number).role) for arm in spec.arms]
     tables = {key: read_table(run, key[0], number, key[1]) for key in keys if has_table(run, key[0], number, key[1])}
     manifest = run.manifest
     return CaseTrace(

@@ -177,7 +177,7 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
         with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:
             require_columns(opened.schema_arrow.names, names, file)
             groups = [number for number in range(opened.num_row_groups) if _may_hold(opened, number, run)]
-            rows = opened.read_row_groups(groups, columns=names)
+            rows = opened.read_row_groups(groups, columns=names, use_threads=False)
     except FileNotFoundError as problem:
         # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
         raise EnvironmentMissing(
