@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.case_trace import values_of
+from rocketdiff.analysis.case_trace import rows_of, values_of
 from rocketdiff.analysis.facts import (
     KINDS,
     CaseFact,
@@ -75,6 +75,7 @@ def test_values_of_a_column(values: list[object], kind: pa.DataType) -> None:
     """Values, with None for a null; also of words that are coded by a dictionary."""
     column = pa.array(values, kind)
     assert values_of(column) == values
+    assert rows_of(pa.table({"one": column})) == [{"one": value} for value in values]
     assert [type(value) for value in values_of(column)] == [type(value) for value in values]
     if kind == pa.string():
         assert values_of(column.dictionary_encode()) == values

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import CaseTrace, values_of
 from rocketdiff.analysis.facts import DifferenceFact, LaneBar
-from rocketdiff.analysis.sending.columns.arm_columns import Ints, is_word
+from rocketdiff.analysis.sending.columns.arm_columns import Ints, integers, is_word
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
 from rocketdiff.core.arm import Arm
@@ -106,13 +106,14 @@ def _around(table: pa.Table | None, example: DifferenceFact) -> Window | None:
 
 
 def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[LaneBar]:
-    inside = (pc.field("start_ns") <= window.end_ns) & (pc.field("end_ns") >= window.start_ns)
-    found = table.select(_COLUMNS).filter(inside)
-    # Successful first attempts are the most frequent and are left out first.
-    is_plain = is_word(found.column("outcome"), Outcome.OK) & (found.column("attempt").to_numpy() == 0)
-    away_ns = np.abs(found.column("start_ns").to_numpy() - window.middle_ns)
-    chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])
-    columns = (column.combine_chunks() for column in found.take(chosen).columns)
+    began_ns, ended_ns = (integers(table.column(name)) for name in ("start_ns", "end_ns"))
+    inside: Ints = np.flatnonzero((began_ns <= window.end_ns) & (ended_ns >= window.start_ns))
+    if inside.size > BARS:
+        # Successful first attempts are the most frequent and are left out first.
+        is_plain = is_word(table.column("outcome"), Outcome.OK) & (integers(table.column("attempt")) == 0)
+        away_ns = np.abs(began_ns[inside] - window.middle_ns)
+        inside = np.sort(inside[np.lexsort((away_ns, is_plain[inside]))[:BARS]])
+    columns = (column.combine_chunks() for column in table.select(_COLUMNS).take(inside).columns)
     for row in zip(*map(values_of, columns), strict=True):
         thread, send, attempt, broker, queue_id, start_ns, end_ns, outcome, reason = row
         yield LaneBar(str(arm), thread, send, attempt, broker, queue_id, start_ns, end_ns, outcome, reason, number)
