@@ -114,11 +114,11 @@ def values_of(column: Any) -> list[Any]:
     if pa.types.is_dictionary(column.type):
         words = [*column.dictionary.to_pylist(), None]
         return [words[code] for code in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return list(column.to_numpy().tolist())
     if pa.types.is_integer(column.type):
-        values = list((column.fill_null(0) if column.null_count else column).to_numpy().tolist())
-        for row in (
-            np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist() if column.null_count else ()
-        ):
+        values = list(column.fill_null(0).to_numpy().tolist())
+        for row in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist():
             values[row] = None
         return values
     return list(column.to_pylist())
