@@ -1,8 +1,8 @@
 """
 Benchmark of judging: attempts, or deliveries, per second of stored cases, beside the cost of reading them.
 
-Users have real runs (``--run``). The generated cases are larger, and judged in columns and send by send: two conforming clients of one release, two brokers, two threads with 500 sends per second each,
-realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
+Users have real runs (``--run``). The generated cases are larger, and judged in columns and send by send: two conforming clients of
+one release, two brokers, two threads with 500 sends per second each, realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
 and once wall time with one process per core.
 """
 
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -176,10 +177,9 @@ def _in_all(role: ClientRole, rates: Sequence[Throughput]) -> Throughput:
     attempts = sum(rate.attempts for rate in rates)
     seconds = sum(rate.attempts / rate.per_s for rate in rates)
     reading = sum(rate.attempts / rate.per_s / rate.ratio for rate in rates)
-    objects = sum((rate.objects or 0.0) * rate.attempts for rate in rates) / attempts
-    is_sending = role is ClientRole.PRODUCER
-    what = f"all {len(rates)} cases of {role}s"
-    return Throughput(what, attempts, attempts / seconds, seconds / reading, objects if is_sending else None)
+    made = [rate.objects * rate.attempts for rate in rates if rate.objects is not None]
+    objects = sum(made) / attempts if made else None
+    return Throughput(f"all {len(rates)} cases of {role}s", attempts, attempts / seconds, seconds / reading, objects)
 
 
 def _share_of_objects(run: RunDirectory, number: int = 1) -> float:
@@ -226,8 +226,8 @@ def _judge_path(path: Path) -> tuple[int, float]:
 
 
 def _judge(run: RunDirectory, number: int = 1, *, plainly: bool = False) -> int:
-    trace = read_case(run, number)
-    return sum(1 for _ in (sending.judge_case(trace, plainly=True) if plainly else judge_case(trace)))
+    judge = partial(sending.judge_case, plainly=True) if plainly else judge_case
+    return sum(1 for _ in judge(read_case(run, number)))
 
 
 def _tables(run: RunDirectory) -> Iterator[pa.Table]:

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.case_trace import CaseTrace, Row
 from rocketdiff.analysis.consuming.story import QueueOf, queue_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.consuming.watched import TopicKind, WireEvent
@@ -73,7 +72,7 @@ def by_queue(pulls: Iterable[WirePull]) -> Mapping[tuple[int, QueueOf], list[Wir
     return found
 
 
-def _pull(row: Mapping[str, Any], ends: Mapping[tuple[int, int], list[int]]) -> WirePull | None:
+def _pull(row: Row, ends: Mapping[tuple[int, int], list[int]]) -> WirePull | None:
     """None for one that names no queue or offset."""
     if None in (row["kind"], row["broker"], row["queue_id"], row["offset"]):
         return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
 from math import inf
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rocketdiff.analysis.case_trace import CaseTrace, Row
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
@@ -527,29 +527,24 @@ def story_of(trace: CaseTrace) -> CaseStory:
     )
 
 
-_Message = TypeVar("_Message", Held, Delivery)
-
-
-def _placed(message: _Message, subscribed: Subscribed) -> _Message:
+def _placed(message: Held, subscribed: Subscribed) -> Held:
     place = subscribed.place(message.queue, message.queue_offset)
     return message if place == message.queue_offset else replace(message, queue_offset=place)
 
 
-def _watched_until_ns(polls: Iterable[Mapping[str, Any]], lives: Iterable[Life], deliveries: Iterable[Delivery]) -> int:
+def _watched_until_ns(polls: Iterable[Row], lives: Iterable[Life], deliveries: Iterable[Delivery]) -> int:
     """A round of questions that brought nothing new has no row, but the last one came after the last leave."""
     seen_ns = [poll["answered_ns"] for poll in polls if poll["answered_ns"] is not None]
     left_ns = [life.leave_ns for life in lives if life.leave_ns is not None]
     return max((*seen_ns, *left_ns, *(each.end_ns or each.start_ns for each in deliveries)), default=0)
 
 
-def _unanswered(polls: Iterable[Mapping[str, Any]]) -> frozenset[QueueOf]:
+def _unanswered(polls: Iterable[Row]) -> frozenset[QueueOf]:
     last = {_queue(poll): poll["answered_ns"] for poll in polls}
     return frozenset(queue for queue, at_ns in last.items() if at_ns is None)
 
 
-def _placed_rows(
-    rows: Iterable[Mapping[str, Any]], subscribed: Subscribed, *columns: str
-) -> Iterator[Mapping[str, Any]]:
+def _placed_rows(rows: Iterable[Row], subscribed: Subscribed, *columns: str) -> Iterator[Row]:
     """Yield rows about a queue, with the offsets in these columns as places."""
     if subscribed.has_everything:
         yield from rows
@@ -681,9 +676,7 @@ def _deliveries(
     return tuple(own), tuple(others)
 
 
-def _delivery(
-    call: Mapping[str, Any], row: Mapping[str, Any], queue: QueueOf, queue_offset: int, number: int
-) -> Delivery:
+def _delivery(call: Row, row: Row, queue: QueueOf, queue_offset: int, number: int) -> Delivery:
     return Delivery(
         member=row["member"],
         incarnation=call["incarnation"],
@@ -767,7 +760,7 @@ class _Seen:
         return times is None or bisect_right(times, at_ns) > bisect_right(times, since_ns)
 
 
-def _work(row: Mapping[str, Any]) -> _Work:
+def _work(row: Row) -> _Work:
     return row["member"], row["incarnation"], _queue(row)
 
 
@@ -776,7 +769,7 @@ def _instant(event: tuple[int, OffsetEvent, int]) -> int:
 
 
 def _tenures(
-    owned: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]], lives: Iterable[Life], *, asks_again: bool
+    owned: Iterable[Row], events: Iterable[Row], lives: Iterable[Life], *, asks_again: bool
 ) -> Iterator[Tenure]:
     """Yield tenures as the sets of owned queues change. asks_again: members ask for the offset of a queue that they have, too."""
     rows = [row for row in events if row["value"] is not None]
@@ -807,13 +800,13 @@ def _tenures(
         yield from over(work, None)
 
 
-def _sent(events: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
+def _sent(events: Iterable[Row]) -> Iterator[Commit]:
     for row in events:
         if row["what"] == OffsetEvent.COMMIT and row["value"] is not None:
             yield Commit(_queue(row), row["at_ns"], row["value"], row["at_ns"], member=row["member"])
 
 
-def _answered(polls: Iterable[Mapping[str, Any]]) -> Iterator[Commit]:
+def _answered(polls: Iterable[Row]) -> Iterator[Commit]:
     for row in polls:
         if row["answered_ns"] is not None:
             value = NO_OFFSET if row["value"] is None else row["value"]
@@ -835,7 +828,7 @@ def _held(row: Row) -> Held:
 def _copy(row: Row) -> ReturnedCopy:
     return ReturnedCopy(
         row["place"],
-        QueueOf(TopicKind.RETRY, row["broker"], row["queue_id"]),
+        queue_of(TopicKind.RETRY, row["broker"], row["queue_id"]),
         row["queue_offset"],
         row["send"],
         row["times"],
@@ -867,7 +860,7 @@ def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: Row) -> Life
         tuple(
             Applied(
                 ConsumerCall(each["what"]),
-                QueueOf(TopicKind.FED, each["broker"], each["queue_id"]),
+                queue_of(TopicKind.FED, each["broker"], each["queue_id"]),
                 each["start_ns"],
                 each["end_ns"],
                 each["offset"],
@@ -881,7 +874,7 @@ def _life(registered: Mapping[int, Sequence[tuple[int, str]]], row: Row) -> Life
 def _round(row: Row) -> Round:
     kind = TopicKind(row["kind"])
     queues, result = (
-        tuple(QueueOf(kind, each["broker"], each["queue_id"]) for each in row[name]) for name in ("queues", "result")
+        tuple(queue_of(kind, each["broker"], each["queue_id"]) for each in row[name]) for name in ("queues", "result")
     )
     return Round(
         row["member"],
@@ -900,7 +893,7 @@ def _listing(row: Row) -> Listing:
     return Listing(row["poll"], row["broker"], row["asked_ns"], row["answered_ns"], tuple(row["ids"]))
 
 
-def _queue(row: Mapping[str, Any]) -> QueueOf:
+def _queue(row: Row) -> QueueOf:
     return queue_of(row["kind"], row["broker"], row["queue_id"])
 
 

@@ -7,13 +7,11 @@ What a client remembers between two commits (``update``) does not pass the wire,
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
+from rocketdiff.analysis.case_trace import Row
 from rocketdiff.core.consuming.watched import TopicKind, WireEvent
 from rocketdiff.core.records.consuming import OffsetEvent
-
-Row = Mapping[str, Any]
 
 _NO_OFFSET = -1
 

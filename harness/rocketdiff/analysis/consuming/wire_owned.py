@@ -11,11 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
+from rocketdiff.analysis.case_trace import Row
 from rocketdiff.core.consuming.watched import TopicKind, WireEvent
-
-Row = Mapping[str, Any]
 
 _SUCCESS, _QUERY_NOT_FOUND = 0, 22
 

@@ -220,14 +220,14 @@ class OnSpark:
         return frames.lacking(frames.runs(self.spark, snapshot), checks, sorted(rules))
 
     def _facts(self, snapshot: Snapshot, rules: Mapping[str, str], chosen: DataFrame) -> DataFrame:
-        """All facts of runs to conclude, one per row: run, month, and one struct per kind, of which one is not null."""
+        """The facts from which runs are concluded, one per row: run, month, and one struct per kind, of which one is not null."""
         manifests = frames.table(self.spark, snapshot, Kept.RUNS, snapshot.of("add")).select("run", "month", "manifest")
         found = manifests.select("run", "month", F.struct("manifest").alias(Kept.RUNS))
         for name in (*CONCLUDED_FROM, Kept.JUDGED):
             rows = frames.rows_that_hold(self.spark, snapshot, name, rules)
-            if rows is not None and name is Kept.TALLIES:
-                rows = rows.where(~F.col("check").isin(sorted(DRAWN)))
             if rows is not None:
+                if name is Kept.TALLIES:
+                    rows = rows.where(~F.col("check").isin(sorted(DRAWN)))
                 kind = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
                 found = found.unionByName(kind, allowMissingColumns=True)
         return found.join(F.broadcast(chosen.select("run")), on="run", how="left_semi")
