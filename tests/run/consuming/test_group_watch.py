@@ -96,16 +96,13 @@ def test_ids_are_written_with_repetitions(broker: ConsumerBroker, watched: Watch
     assert {(each.arm, each.code, each.ids) for each in watched.listed()} == {(arm, 0, ("m0", "m0")) for arm in Arm}
 
 
-@pytest.mark.parametrize("has_formed", [False, True])
 def test_the_last_answer_long_before_a_change_is_written(
-    broker: ConsumerBroker, watched: Watched, monkeypatch: pytest.MonkeyPatch, *, has_formed: bool
+    broker: ConsumerBroker, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else nobody knows how long before it was seen the list may have changed. Groups that form are asked for in every round."""
+    """Else nobody knows how long before it was seen the list may have changed."""
     monkeypatch.setattr(group_watch, "FAR_APART_NS", 0)
     broker.ids = ["m0"]
     with watched.watch as watch:
-        if has_formed:
-            watch.slow_down()
         await_that(lambda: any(each.poll >= 2 * IDS_EVERY for each in watch.listed(Arm.CANDIDATE).values()))
         broker.ids = []
         await_that(lambda: any(each.ids == () for each in watch.listed(Arm.CANDIDATE).values()))
@@ -113,7 +110,7 @@ def test_the_last_answer_long_before_a_change_is_written(
         (each.poll, each.ids) for each in watched.listed() if each.arm is Arm.CANDIDATE
     ]
     assert (first, last, none) == (("m0",), ("m0",), ())
-    assert then == poll - (IDS_EVERY if has_formed else 1)
+    assert then == poll - IDS_EVERY
 
 
 def test_an_answer_is_written_once(broker: ConsumerBroker, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 
 
 IDS_EVERY = 4
-"""The ids of a group that has formed are asked for in every fourth round of questions to a broker."""
+"""The ids of a group are asked for in every fourth round of questions to a broker."""
 
 
 @dataclass(frozen=True, slots=True)

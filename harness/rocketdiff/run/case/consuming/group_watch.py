@@ -43,7 +43,6 @@ class GroupWatch:
         self._cluster, self._names, self._directory = cluster, names, directory
         self._stack = ExitStack()
         self._stop = threading.Event()
-        self._ids_every = 1
         self._polls: list[_BrokerPoll] = []
         self._threads: list[threading.Thread] = []
 
@@ -65,10 +64,6 @@ class GroupWatch:
 
     def __exit__(self, *_error: object) -> None:
         self.end()
-
-    def slow_down(self) -> None:
-        """Ask for ids in every fourth round only, once the groups have formed."""
-        self._ids_every = IDS_EVERY
 
     def end(self) -> None:
         """Stop, and ask a last time; idempotent."""
@@ -112,7 +107,7 @@ class GroupWatch:
     def _run(self, poll: "_BrokerPoll") -> None:
         number = 0
         while not self._stop.wait(OFFSETS_EVERY_S):
-            poll.ask(with_ids=number % self._ids_every == 0)
+            poll.ask(with_ids=number % IDS_EVERY == 0)
             number += 1
 
 

@@ -66,7 +66,6 @@ class Joining:
                     unsettled = self._settle(number + 1, for_s=SETTLED_FOR_S if is_last else 0.0)
                     if unsettled:
                         self._give_up(unsettled, number, stalls)
-        self._watch.slow_down()
 
     def _join(self, number: int) -> None:
         """Both arms at the same time. A start that threw is left, and tried once more: it may be possibly there."""
