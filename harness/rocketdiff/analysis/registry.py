@@ -34,12 +34,14 @@ def _place(code: CheckCode[Any, Any]) -> tuple[bool, int]:
 POOLED = tuple(code.pooled for code in sorted(_CODES, key=_place) if code.pooled is not None)
 """Evaluations over all cases, in the order of a report: durations, then counts."""
 
-DRAWN = frozenset(tally for role in ROLE_ANALYSES.values() for tally in role.drawn)
-"""Tallies that only pictures read: four in five rows of real runs."""
-
 
 def judge_case(
-    trace: CaseTrace, *, batch_rows: int = BATCH_ROWS, wanted: Collection[str] | None = None
+    trace: CaseTrace,
+    *,
+    batch_rows: int = BATCH_ROWS,
+    wanted: Collection[str] | None = None,
+    is_drawn: bool = True,
 ) -> Iterator[CaseFact]:
     """Yield the facts of one case, by the pass of its role; see ``CasePass``."""
-    return ROLE_ANALYSES[trace.entry.role].judge_case(trace, batch_rows=batch_rows, wanted=wanted)
+    own = ROLE_ANALYSES[trace.entry.role].judge_case
+    return own(trace, batch_rows=batch_rows, wanted=wanted, is_drawn=is_drawn)

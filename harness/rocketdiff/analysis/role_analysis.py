@@ -17,13 +17,19 @@ class CasePass(Protocol):
     """Reads one case and yields its facts."""
 
     def __call__(
-        self, trace: CaseTrace, *, batch_rows: int = BATCH_ROWS, wanted: Collection[str] | None = None
+        self,
+        trace: CaseTrace,
+        *,
+        batch_rows: int = BATCH_ROWS,
+        wanted: Collection[str] | None = None,
+        is_drawn: bool = True,
     ) -> Iterator[CaseFact]:
         """
         Yield the facts of one case.
 
         batch_rows: rows converted to Python at a time. wanted: checks whose facts are needed, None for all facts. The facts
-        of these checks equal those of a full pass; all others may be missing.
+        of these checks equal those of a full pass; all others may be missing. is_drawn: False leaves out what only pictures read
+        of a case without a difference, and the tallies that only they read of any case.
         """
 
 
@@ -34,7 +40,7 @@ class RoleAnalysis:
 
     place: kind of place of its examples. codes: its checks, in the order of evidence. outages: counts those that both arms met, by
     situation: the occasions for a rare divergence. plots: the tables of its pictures, from its cases and the bars of their swim
-    lanes. drawn: tallies that only plots read.
+    lanes.
     """
 
     place: Place
@@ -42,4 +48,3 @@ class RoleAnalysis:
     codes: tuple[CheckCode[Any, Any], ...]
     outages: Callable[[Sequence[CaseFacts]], tuple[SpellCount, ...]]
     plots: Callable[[Sequence[CaseFacts], Sequence[CaseFact]], Plots]
-    drawn: tuple[str, ...] = ()

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rocketdiff.analysis.facts import (
     KINDS,
@@ -19,7 +18,6 @@ from rocketdiff.analysis.facts import (
     columns_of,
     difference_of,
 )
-from rocketdiff.analysis.registry import DRAWN
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, ease, in_order, summarise
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.record.rules import BASE, owner_of
@@ -40,14 +38,14 @@ _COLUMN_OF: dict[Kept, str] = {
 }
 
 CONCLUDED_FROM = (Kept.SIGNATURES, Kept.TALLIES, Kept.EPISODES, Kept.JUDGED_FAULTS)
-"""The tables from which answers are concluded, but for tallies that are only drawn."""
+"""The tables from which answers are concluded."""
 
 
 def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.Table]:
     """
     Return the rows of one case for the wanted checks; tables without rows are left out.
 
-    Bars of swim lanes are half of all rows, and kept only for cases with a difference, where they are drawn.
+    Without a difference of these, bars are left out, too.
     """
     kept = [fact for fact in facts if _owner(fact.fact) in wanted]
     if not any(isinstance(fact.fact, DifferenceFact) for fact in kept):
@@ -63,13 +61,6 @@ def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.T
     }
     counts = [cluster.count for cluster in summed.clusters]
     return {table: _table(table, some, counts) for table, some in rows.items() if some}
-
-
-def not_drawn(table: Kept, rows: pa.Table) -> pa.Table:
-    """Return the rows of a table from which answers are concluded."""
-    if table is not Kept.TALLIES:
-        return rows
-    return rows.filter(pc.invert(pc.is_in(rows.column("check"), pa.array(sorted(DRAWN)))))
 
 
 def summaries_of(tables: dict[Kept, pa.Table]) -> Summaries:

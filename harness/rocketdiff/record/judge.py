@@ -75,7 +75,7 @@ def _judged(place: RecordPlace, unit: CaseUnit, wanted: frozenset[str]) -> tuple
     try:
         trace = read_unit(place, unit)
         return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(
-            judge_case(trace, wanted=checks_of(wanted)), wanted
+            judge_case(trace, wanted=checks_of(wanted), is_drawn=False), wanted
         )
     except TraceError as error:
         return str(error), {}

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rocketdiff.core.spark_master import WITHOUT_SPARK
 from rocketdiff.record.conclude import Concluding, conclude
-from rocketdiff.record.facts import CONCLUDED_FROM, not_drawn
+from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import FoundRun, identify, ingest
 from rocketdiff.record.judge import CaseUnit, check_units, judge_units
@@ -166,7 +166,7 @@ def _concluded(snapshot: Snapshot, run: str, rules: Mapping[str, str], how: Conc
         for table in CONCLUDED_FROM:
             columns = [name for name in COLUMNS[table].names if name != "owner"]
             rows = snapshot.rows(table, columns, batches, run=[run], owner=sorted(checks))
-            facts.setdefault(table, []).append(not_drawn(table, rows))
+            facts.setdefault(table, []).append(rows)
         troubles += texts(snapshot.rows(Kept.JUDGED, ["trouble"], batches, run=[run]), "trouble")
     (manifest,) = texts(snapshot.rows(Kept.RUNS, ["manifest"], snapshot.of("add"), run=[run]), "manifest")
     joined = {table: pa.concat_tables(some) for table, some in facts.items()}

@@ -26,7 +26,7 @@ from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import case_columns
 from rocketdiff.analysis.sending.columns.observed import ColumnPass
 from rocketdiff.analysis.sending.lanes import lane_bars
-from rocketdiff.analysis.sending.pictures.tallies import Pictures
+from rocketdiff.analysis.sending.pictures.tallies import Pictures, Totals
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.sends import sends_of
@@ -51,14 +51,15 @@ def judge_case(
     batch_rows: int = BATCH_ROWS,
     plainly: bool | None = None,
     wanted: Collection[str] | None = None,
+    is_drawn: bool = True,
 ) -> Iterator[CaseFact]:
     """
     Yield the facts of one case.
 
-    plainly: use no columns; None: ``PLAIN_REPLAY`` decides. wanted: checks whose facts are needed, None for all facts. The
-    facts of these checks equal those of a full pass; all others (also counts of sends, bars, faults) may be missing.
+    plainly: use no columns; None: ``PLAIN_REPLAY`` decides. wanted, is_drawn: as of ``CasePass``; without all facts, counts of
+    sends, bars and faults are missing.
     """
-    asked = _Asked(wanted)
+    asked = _Asked(wanted, is_drawn)
     if asked.nothing:
         return
     rulebook = rulebook_for(trace)
@@ -74,13 +75,14 @@ def judge_case(
     with earlier_objects_left_alone():
         if case is not None and isinstance(collector, OrderedCollector):
             ColumnPass(case, context, collector, observers, is_replayed=asked.for_the_replay).run()
-            add_calm_sends(case, context, collector, asked.calm, with_pictures=asked.everything)
+            add_calm_sends(
+                case, context, collector, asked.calm, with_totals=asked.everything, with_pictures=asked.pictures
+            )
         else:
             _observe_all(context, observers, batch_rows, is_replayed=asked.for_the_replay)
-    for bar in (
-        lane_bars(trace, context.times, collector.differences(), collector.origin_ns) if asked.everything else ()
-    ):
-        collector.note(bar)
+    if asked.pictures or (asked.everything and collector.differences()):
+        for bar in lane_bars(trace, context.times, collector.differences(), collector.origin_ns):
+            collector.note(bar)
     yield from collector.facts()
 
 
@@ -91,10 +93,15 @@ def _is_plain(plainly: bool | None) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     checks: Collection[str] | None
+    is_drawn: bool
 
     @property
     def everything(self) -> bool:
         return self.checks is None
+
+    @property
+    def pictures(self) -> bool:
+        return self.everything and self.is_drawn
 
     @property
     def nothing(self) -> bool:
@@ -110,9 +117,10 @@ class _Asked:
         return tuple(count for code in self._codes for count in code.calm)
 
     def observers(self, context: CaseContext) -> tuple[CaseObserver, ...]:
-        """The observers of these checks; of all facts also the one that counts what belongs to no check."""
-        common = (Pictures(context),) if self.everything else ()
-        return (*common, *(observer(context) for code in self._codes for observer in code.observers))
+        """The observers of these checks; of all facts also those that count what belongs to no check."""
+        totals = (Totals(context),) if self.everything else ()
+        pictures = (Pictures(context),) if self.pictures else ()
+        return (*totals, *pictures, *(observer(context) for code in self._codes for observer in code.observers))
 
     @property
     def _codes(self) -> list[CheckCode[Callable[[CaseContext], CaseObserver], CalmCount]]:

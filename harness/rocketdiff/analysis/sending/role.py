@@ -5,7 +5,6 @@ from rocketdiff.analysis.sending.case_pass import judge_case
 from rocketdiff.analysis.sending.checks.codes import SENDING_CODES
 from rocketdiff.analysis.sending.outages import outage_counts
 from rocketdiff.analysis.sending.pictures.plots import plots_of
-from rocketdiff.analysis.sending.pictures.tallies import DRAWN
 from rocketdiff.core.answers.where import Place
 
-SENDING = RoleAnalysis(Place.SEND, judge_case, SENDING_CODES, outage_counts, plots_of, DRAWN)
+SENDING = RoleAnalysis(Place.SEND, judge_case, SENDING_CODES, outage_counts, plots_of)

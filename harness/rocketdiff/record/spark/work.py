@@ -15,7 +15,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
-from rocketdiff.analysis.registry import DRAWN
 from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.spark_master import is_local
@@ -226,8 +225,6 @@ class OnSpark:
         for name in (*CONCLUDED_FROM, Kept.JUDGED):
             rows = frames.rows_that_hold(self.spark, snapshot, name, rules)
             if rows is not None:
-                if name is Kept.TALLIES:
-                    rows = rows.where(~F.col("check").isin(sorted(DRAWN)))
                 kind = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
                 found = found.unionByName(kind, allowMissingColumns=True)
         return found.join(F.broadcast(chosen.select("run")), on="run", how="left_semi")

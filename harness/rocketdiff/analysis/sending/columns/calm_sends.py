@@ -106,12 +106,15 @@ def add_calm_sends(
     collector: OrderedCollector,
     counts: Sequence[CalmCount],
     *,
+    with_totals: bool,
     with_pictures: bool,
 ) -> None:
     """Add the tallies of all sends that did not become objects. counts: of the wanted checks."""
     for sends in _calm_sends(case, context):
         for count in counts:
             _add(count, sends, collector)
+        if with_totals:
+            _count_totals(sends, collector)
         if with_pictures:
             _count_pictures(sends, collector)
 
@@ -157,23 +160,28 @@ def _add(count: CalmCount, sends: CalmColumns, collector: OrderedCollector) -> N
         collector.add(tally, n if times is None else int(times[chosen].sum()), total)
 
 
-def _count_pictures(sends: CalmColumns, collector: OrderedCollector) -> None:
-    """Add what ``Pictures`` would count; each decision had one legal queue."""
-    brokers, mode = sends.case.brokers.words, sends.case.mode
-    columns, arm, width, n_sends = sends.part.columns, str(sends.arm), len(brokers), int(sends.at.size)
-    outcome, ended = (Outcome.UNKNOWN, OTHER) if mode is SendMode.ONEWAY else (Outcome.OK, STORED)
+def _count_totals(sends: CalmColumns, collector: OrderedCollector) -> None:
+    """Add what ``Totals`` would count."""
+    brokers, arm, n_sends = sends.case.brokers.words, str(sends.arm), int(sends.at.size)
     if n_sends:
         collector.add((RULES, arm, "", JUDGED), n_sends)
-    broker = columns.broker[sends.views]
-    buckets = buckets_of(columns.end_ns[sends.views] - columns.start_ns[sends.views])
+    outcome = Outcome.UNKNOWN if sends.case.mode is SendMode.ONEWAY else Outcome.OK
     for phase, n in counted(sends.phases):
         collector.add(("sends", arm, str(PHASES[phase]), str(outcome)), n)
+    for code, n in counted(sends.phases * len(brokers) + sends.part.columns.broker[sends.views]):
+        phase, word = divmod(code, len(brokers))
+        collector.add(("attempt", arm, str(PHASES[phase]), brokers[word]), n)
+
+
+def _count_pictures(sends: CalmColumns, collector: OrderedCollector) -> None:
+    """Add what ``Pictures`` would count; each decision had one legal queue."""
+    brokers, columns, arm = sends.case.brokers.words, sends.part.columns, str(sends.arm)
+    width, ended = len(brokers), OTHER if sends.case.mode is SendMode.ONEWAY else STORED
+    broker = columns.broker[sends.views]
+    buckets = buckets_of(columns.end_ns[sends.views] - columns.start_ns[sends.views])
     for code, n in counted(buckets * len(PHASES) + sends.phases):
         bucket, phase = divmod(code, len(PHASES))
         collector.add((ELAPSED, arm, str(PHASES[phase]), str(bucket)), n)
-    for code, n in counted(sends.phases * width + broker):
-        phase, word = divmod(code, width)
-        collector.add(("attempt", arm, str(PHASES[phase]), brokers[word]), n)
     steps = _steps_of(columns.tried_ns[sends.views], collector)
     for code, n in counted(steps * width + broker):
         step, word = divmod(code, width)
