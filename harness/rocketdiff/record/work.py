@@ -21,8 +21,8 @@ from rocketdiff.record.storage.store import Snapshot
 from rocketdiff.record.storage.tables import COLUMNS, Kept, NewFile
 from rocketdiff.traces.manifest import decode_manifest
 
-RUNS_FOR_SPARK = 20
-"""On two cores Spark's start pays off from some 140,000 attempts, about as many runs of suite quick as this (2026-11-22)."""
+RUNS_FOR_SPARK = 50
+"""On two cores Spark's start pays off from some 400,000 attempts, about as many runs of suite quick as this (2026-11-30)."""
 
 
 class RecordWork(Protocol):
