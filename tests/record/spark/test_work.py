@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the usual name in Spark code
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.record.commands import add, check, compact, judge, status
 from rocketdiff.record.conclude import concluding
 from rocketdiff.record.spark.ask import ask_history
+from rocketdiff.record.spark.frames import run_by_run
 from rocketdiff.record.spark.work import OnSpark, in_words
 from rocketdiff.record.storage.digests import DamagedFile
 from rocketdiff.record.storage.files import RecordPlace
@@ -43,6 +45,16 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
     compact(there, OnSpark(spark), keep_hours=1, print_line=print)
     assert check(there, OnSpark(spark)) == []
     assert status(there).verdicts == status(here).verdicts
+
+
+def test_a_task_has_the_cases_of_a_run_in_order(spark: SparkSession) -> None:
+    """All but those of the runs at its ends, which it shares with its neighbours; so it reads a run's tables once."""
+    units = spark.createDataFrame([(f"run-{n % 20:02}", n // 20) for n in range(100)], "run string, case long")
+    divided = run_by_run(units, 4).withColumn("task", F.spark_partition_id())
+    rows = [(row["task"], row["run"], row["case"]) for row in divided.toArrow().to_pylist()]
+    assert [row[1:] for row in sorted(rows)] == [(f"run-{run:02}", case) for run in range(20) for case in range(5)]
+    assert sorted(rows) == rows
+    assert len({task for task, *_ in rows}) == 4
 
 
 def test_a_file_of_the_record_that_is_gone_is_one_message(

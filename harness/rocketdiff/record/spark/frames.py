@@ -107,6 +107,15 @@ def units(runs: DataFrame, cases: DataFrame, parts: DataFrame) -> DataFrame:
     return found.select("run", "case", "month", "statements", F.coalesce("files", F.lit("[]")).alias("files"))
 
 
+def run_by_run(units: DataFrame, tasks: int) -> DataFrame:
+    """
+    Divide cases among tasks, run by run: a task that has a run's next case has read its tables, and checked their files.
+
+    In and out: run, case, …
+    """
+    return units.repartitionByRange(tasks, "run", "case").sortWithinPartitions("run", "case")
+
+
 def to_conclude(runs: DataFrame, lacking: DataFrame, verdicts: DataFrame) -> DataFrame:
     """
     Return the judged runs without answers that hold.

@@ -159,7 +159,7 @@ class OnSpark:
 
         rows = self._units(snapshot, frames.runs(self.spark, snapshot))
         tasks = TASKS_A_CORE * self.spark.sparkContext.defaultParallelism
-        return [row["wrong"] for row in _collected(_in_order(rows, tasks).mapInArrow(checked, "wrong string"))]
+        return [row["wrong"] for row in _collected(frames.run_by_run(rows, tasks).mapInArrow(checked, "wrong string"))]
 
     def missing(self, snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], int]:
         counted = self._lacking(snapshot, rules).groupBy("lacks").agg(F.count(F.lit(1)).alias("n"))
@@ -179,7 +179,7 @@ class OnSpark:
         try:
             count, cases = chosen.agg(F.count(F.lit(1)), F.sum("cases")).collect()[0]
             rows = self._units(snapshot, chosen)
-            return self._files(_in_order(rows, self._tasks(cases or 1)), judged), count
+            return self._files(frames.run_by_run(rows, self._tasks(cases or 1)), judged), count
         finally:
             chosen.unpersist()
 
@@ -241,11 +241,6 @@ class OnSpark:
 
     def _tasks(self, units: int) -> int:
         return max(1, min(units, TASKS_A_CORE * self.spark.sparkContext.defaultParallelism))
-
-
-def _in_order(units: DataFrame, tasks: int) -> DataFrame:
-    """Divide cases among tasks run by run: one that has a run's next case has read its tables, and has checked their files."""
-    return units.repartitionByRange(tasks, "run", "case").sortWithinPartitions("run", "case")
 
 
 def _concluding(how: Concluding) -> Callable[[pa.Table], pa.Table]:
