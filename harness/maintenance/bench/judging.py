@@ -1,9 +1,9 @@
 """
 Benchmark of judging: attempts, or deliveries, per second of stored cases, beside the cost of reading them.
 
-Users have real runs (``--run``). The generated cases are larger, and judged in columns and send by send: two conforming clients of
-one release, two brokers, two threads with 500 sends per second each, realistic message properties. Time is CPU time of one process, the best of a few rounds, so that other load hardly counts;
-and once wall time with one process per core.
+Users have real runs (``--run``). The generated cases are larger, and judged in columns and send by send: two conforming
+clients of one release, two brokers, two threads with 500 sends per second each, realistic message properties. Time is CPU time
+of one process, the best of a few rounds, so that other load hardly counts; and once wall time with one process per core.
 """
 
 import hashlib

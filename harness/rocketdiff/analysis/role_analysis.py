@@ -28,8 +28,8 @@ class CasePass(Protocol):
         Yield the facts of one case.
 
         batch_rows: rows converted to Python at a time. wanted: checks whose facts are needed, None for all facts. The facts
-        of these checks equal those of a full pass; all others may be missing. is_drawn: False leaves out what only pictures read
-        of a case without a difference, and the tallies that only they read of any case.
+        of these checks equal those of a full pass; all others may be missing. is_drawn: False leaves out what only pictures read;
+        of a case with a difference the bars stay, and of a group the other facts of its timeline, too.
         """
 
 

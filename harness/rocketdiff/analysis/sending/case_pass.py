@@ -80,8 +80,9 @@ def judge_case(
             )
         else:
             _observe_all(context, observers, batch_rows, is_replayed=asked.for_the_replay)
-    if asked.pictures or (asked.everything and collector.differences()):
-        for bar in lane_bars(trace, context.times, collector.differences(), collector.origin_ns):
+    differences = collector.differences()
+    if asked.everything and (is_drawn or differences):
+        for bar in lane_bars(trace, context.times, differences, collector.origin_ns):
             collector.note(bar)
     yield from collector.facts()
 
