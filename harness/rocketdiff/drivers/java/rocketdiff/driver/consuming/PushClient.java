@@ -1,9 +1,11 @@
 package rocketdiff.driver.consuming;
 
+import java.lang.reflect.Field;
 import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
+import org.apache.rocketmq.client.impl.consumer.RebalanceService;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 
 /** A push consumer. */
@@ -22,6 +24,28 @@ final class PushClient implements GroupClient {
     @Override
     public void shutdown() {
         consumer.shutdown();
+    }
+
+    /** A round at once. */
+    void divideNow() {
+        consumer.getDefaultMQPushConsumerImpl().doRebalance();
+    }
+
+    /**
+     * Ends the rounds of a client whose first comes a second after its start; false before 5.2.0, where it comes at once.
+     *
+     * <p>A shutdown amid a round waits three seconds for an answer that cannot come.
+     */
+    boolean endLateRounds() {
+        try {
+            RebalanceService.class.getDeclaredField("minInterval");
+            Field service = MQClientInstance.class.getDeclaredField("rebalanceService");
+            service.setAccessible(true);
+            ((RebalanceService) service.get(instance())).shutdown();
+            return true;
+        } catch (ReflectiveOperationException e) {
+            return false;
+        }
     }
 
     @Override
