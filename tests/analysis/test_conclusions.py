@@ -260,7 +260,7 @@ def test_facts_are_written_column_by_column() -> None:
     (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble), CaseFact("r2", 8, killed)])
     first, second, third = batch.to_pylist()
     assert (first["run"], first["number"], first["difference"]["figures"]) == ("r1", 7, '{"a":[1]}')
-    kinds = [[name for name, value in row.items() if value is not None][2:] for row in (first, second, third)]
+    kinds = [[name for name, value in row.items() if value is not None][3:] for row in (first, second, third)]
     assert kinds == [["difference"], ["trouble"], ["fault"]]
     assert tuple(third["fault"].values()) == (1, "kill", "broker-a", 10, 20, None, None, None, None)
     assert second["trouble"] == {"expected": "a file", "seen": "none", "hint": "look"}

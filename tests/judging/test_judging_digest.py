@@ -94,7 +94,7 @@ def test_every_module_that_judging_imports_is_judging_code() -> None:
         ("rocketdiff.protocol.records", True),
         ("rocketdiff.oracle.choices", True),
         ("rocketdiff.verdict.counts", True),
-        ("rocketdiff.analysis.spark.tables", True),
+        ("rocketdiff.analysis.spark.cases", True),
         ("rocketmq_reference.dialects.producer", True),
         ("rocketdiff.report.clusters", False),
         ("rocketdiff.releases.jdk", False),

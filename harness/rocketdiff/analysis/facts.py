@@ -1,7 +1,8 @@
 """
 The output of the pass over one case: small rows of six kinds. Spark receives nothing else.
 
-A row of the table ``facts`` has the run, the case number and exactly one non-null column among the six kinds.
+A row of the table ``facts`` has the run, the case number, the number of facts it stands for, and exactly one non-null column among
+the six kinds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,11 +109,12 @@ Fact = DifferenceFact | Tally | OutageValue | LaneBar | FaultRecord | Trouble
 
 @dataclass(frozen=True, slots=True)
 class CaseFact:
-    """A fact with its run and case number."""
+    """A fact with its run and case number; count: of the differences of which it is the example."""
 
     run: str
     number: int
     fact: Fact
+    count: int = 1
 
 
 KINDS: dict[str, type[Fact]] = {
@@ -153,6 +155,7 @@ _STRUCTS = {kind: _struct(kind) for kind in KINDS.values()}
 _COLUMN_TYPES: dict[str, pa.DataType] = {
     "run": pa.string(),
     "number": pa.int64(),
+    "count": pa.int64(),
     **{name: _STRUCTS[kind] for name, kind in KINDS.items()},
 }
 
@@ -179,6 +182,7 @@ def _batch(facts: list[CaseFact]) -> pa.RecordBatch:
     columns: list[Any] = [
         pa.array([fact.run for fact in facts], type=pa.string()),
         pa.array([fact.number for fact in facts], type=pa.int64()),
+        pa.array([fact.count for fact in facts], type=pa.int64()),
         *(_column(every, kind) for kind in KINDS.values()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=ARROW_SCHEMA)

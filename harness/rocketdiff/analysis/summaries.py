@@ -1,7 +1,11 @@
-"""Sums the facts of many cases: the result type of the Spark job, and the same sums without Spark, in the same order."""
+"""
+Sums facts: those of a case by the task that judges it, and those of all cases.
+
+A task has whole cases, so nothing is left to be summed between tasks; a sum of sums is the same all the same.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rocketdiff.analysis.facts import CaseFact, DifferenceFact, LaneBar, OutageValue, Tally
@@ -37,26 +41,49 @@ class Summaries:
 
 
 def summarise(facts: Iterable[CaseFact]) -> Summaries:
-    """Sum facts in this process."""
-    clusters: defaultdict[tuple[str, int, str, str, str], list[DifferenceFact]] = defaultdict(list)
-    tallies: defaultdict[tuple[str, int, str, str, str, str], list[Tally]] = defaultdict(list)
+    """Sum facts, also of sums."""
+    clusters: list[DifferenceCluster] = []
+    tallies: list[CaseFact] = []
     loose: list[CaseFact] = []
-    for fact in facts:
-        match fact.fact:
-            case DifferenceFact() as found:
-                clusters[fact.run, fact.number, found.check, found.signature, found.arm].append(found)
-            case Tally() as tally:
-                tallies[fact.run, fact.number, tally.check, tally.arm, tally.phase, tally.key].append(tally)
+    for found in summed(facts):
+        match found.fact:
+            case DifferenceFact() as example:
+                clusters.append(DifferenceCluster(found.run, found.number, found.count, example))
+            case Tally():
+                tallies.append(found)
             case _:
-                loose.append(fact)
-    return in_order(
-        [DifferenceCluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
-        [
-            CaseFact(*key[:2], Tally(*key[2:], sum(tally.n for tally in same), sum(tally.total for tally in same)))
-            for key, same in tallies.items()
-        ],
-        loose,
-    )
+                loose.append(found)
+    return in_order(clusters, tallies, loose)
+
+
+def summed(facts: Iterable[CaseFact]) -> Iterator[CaseFact]:
+    """
+    Yield facts, those that can be summed as one.
+
+    All differences of a case, check, arm and signature become the one that is easiest to follow, with their count; all tallies of a
+    case, check, arm, phase and key are added. Every other fact is yielded as it comes.
+    """
+    examples: dict[tuple[str, int, str, str, str], tuple[tuple[object, ...], DifferenceFact]] = {}
+    counts: defaultdict[tuple[str, int, str, str, str], int] = defaultdict(int)
+    tallies: dict[tuple[str, int, str, str, str, str], tuple[int, float]] = {}
+    for row in facts:
+        match row.fact:
+            case DifferenceFact() as found:
+                of = (row.run, row.number, found.check, found.signature, found.arm)
+                counts[of] += row.count
+                known = examples.get(of)
+                if known is None or ease(found) < known[0]:
+                    examples[of] = (ease(found), found)
+            case Tally(check, arm, phase, key, n, total):
+                same = (row.run, row.number, check, arm, phase, key)
+                known_n, known_total = tallies.get(same, (0, 0.0))
+                tallies[same] = (known_n + n, known_total + total)
+            case _:
+                yield row
+    for of, (_, example) in examples.items():
+        yield CaseFact(*of[:2], example, counts[of])
+    for same, sums in tallies.items():
+        yield CaseFact(*same[:2], Tally(*same[2:], *sums))
 
 
 def ease(difference: DifferenceFact) -> tuple[object, ...]:

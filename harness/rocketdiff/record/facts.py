@@ -52,15 +52,14 @@ def silver(facts: Iterable[CaseFact], wanted: frozenset[str]) -> dict[Kept, pa.T
         kept = [fact for fact in kept if not isinstance(fact.fact, LaneBar)]
     summed = summarise(kept)
     rows: dict[Kept, list[CaseFact]] = {
-        Kept.SIGNATURES: [CaseFact(cluster.run, cluster.number, cluster.example) for cluster in summed.clusters],
+        Kept.SIGNATURES: [CaseFact(one.run, one.number, one.example, one.count) for one in summed.clusters],
         Kept.DIFFERENCES: list(_first_differences(kept)),
         Kept.TALLIES: list(summed.tallies),
         Kept.EPISODES: list(summed.episodes),
         Kept.JUDGED_FAULTS: list(summed.faults),
         Kept.BARS: list(summed.lanes),
     }
-    counts = [cluster.count for cluster in summed.clusters]
-    return {table: _table(table, some, counts) for table, some in rows.items() if some}
+    return {table: _table(table, some) for table, some in rows.items() if some}
 
 
 def summaries_of(tables: dict[Kept, pa.Table]) -> Summaries:
@@ -102,7 +101,7 @@ def _first_differences(facts: Iterable[CaseFact]) -> Iterator[CaseFact]:
         yield from (fact for _, fact in some[:MOST_DIFFERENCES])
 
 
-def _table(table: Kept, rows: list[CaseFact], counts: list[int]) -> pa.Table:
+def _table(table: Kept, rows: list[CaseFact]) -> pa.Table:
     name = _COLUMN_OF[table]
     found = pa.Table.from_batches(list(batches(rows)))
     kind = found.column(name).combine_chunks()
@@ -111,7 +110,7 @@ def _table(table: Kept, rows: list[CaseFact], counts: list[int]) -> pa.Table:
         "run": found.column("run"),
         "case": found.column("number"),
         "owner": pa.array([_owner(row.fact) for row in rows], type=pa.string()),
-        "count": pa.array(counts if table is Kept.SIGNATURES else [0] * len(rows), type=pa.int64()),
+        "count": found.column("count"),
     }
     columns |= dict(zip(columns_of(KINDS[name]), kind.flatten(), strict=True))
     return pa.table({column: columns[column] for column in COLUMNS[table].names}).cast(COLUMNS[table])

@@ -1,7 +1,7 @@
 """
 Distributes the cases of runs over tasks; a task returns rows of the table ``facts``.
 
-A task has whole cases, so the whole pass runs in its Python worker and only facts leave it.
+A task has whole cases, so the whole pass runs in its Python worker, which sums the facts of each: only sums leave it.
 """
 
 import heapq
@@ -13,6 +13,7 @@ import pyarrow as pa
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.facts import CaseFact, Trouble, batches
 from rocketdiff.analysis.registry import judge_case
+from rocketdiff.analysis.summaries import summed
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
@@ -57,13 +58,13 @@ def judging(piles: Sequence[Sequence[CaseOfRun]], batch_rows: int) -> Callable[[
 
 
 def facts_of(cases: Iterable[CaseOfRun], batch_rows: int) -> Batches:
-    """Judge cases one after another and yield their facts; a case that cannot be read yields a Trouble."""
+    """Judge cases one after another and yield their facts, summed; a case that cannot be read yields a Trouble."""
     runs: dict[str, RunDirectory] = {}
     for path, number in cases:
         if path not in runs:
             runs[path] = RunDirectory.open(Path(path))
         run = runs[path]
         try:
-            yield from batches(judge_case(read_case(run, number), batch_rows=batch_rows))
+            yield from batches(summed(judge_case(read_case(run, number), batch_rows=batch_rows)))
         except TraceError as error:
             yield from batches([CaseFact(run.run, number, Trouble.of(error))])

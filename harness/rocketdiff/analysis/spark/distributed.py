@@ -1,4 +1,4 @@
-"""Runs the pass on Spark: one table with the facts of all runs, one small result to the driver."""
+"""Runs the pass on Spark: one table with the summed facts of all runs, which the driver puts in order."""
 
 import contextlib
 import threading
@@ -9,10 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
-from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, DifferenceFact, Fact, Tally, Trouble, difference_of
+from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, DifferenceFact, Fact, Trouble, difference_of
 from rocketdiff.analysis.spark.cases import CaseOfRun, dealt_cases, judging
-from rocketdiff.analysis.spark.tables import summed
-from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
+from rocketdiff.analysis.summaries import Summaries, summarise
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.traces.reader import require_whole
@@ -30,7 +29,7 @@ SENDS_A_TASK = 4_000
 
 def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
     """
-    Judge every case and sum the facts.
+    Judge every case and sum the facts of each.
 
     Raises the TraceError of a task.
     """
@@ -58,24 +57,11 @@ def _without_cases(spark: SparkSession) -> DataFrame:
 
 
 def _summaries(facts: DataFrame) -> Summaries:
-    clusters: list[DifferenceCluster] = []
-    tallies: list[CaseFact] = []
-    loose: list[CaseFact] = []
-    for row in summed(facts).toArrow().to_pylist():
-        match _fact(row):
-            case DifferenceFact() as example:
-                clusters.append(DifferenceCluster(row["run"], row["number"], row["count"], example))
-            case Tally() as tally:
-                tallies.append(CaseFact(row["run"], row["number"], tally))
-            case Trouble() as trouble:
-                raise TraceError(trouble.expected, seen=trouble.seen, hint=trouble.hint)
-            case fact:
-                loose.append(CaseFact(row["run"], row["number"], fact))
-    return in_order(clusters, tallies, loose)
+    return summarise(map(_row_of, facts.toArrow().to_pylist()))
 
 
 def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
-    """Return the table ``facts`` of all runs, after ``require_whole`` for each; columns: ``SPARK_SCHEMA``."""
+    """Return the table ``facts`` of all runs, summed by case, after ``require_whole`` for each; columns: ``SPARK_SCHEMA``."""
     for run in runs:
         require_whole(run)
     cores = spark.sparkContext.defaultParallelism
@@ -89,7 +75,15 @@ def _facts(spark: SparkSession, piles: Sequence[tuple[CaseOfRun, ...]], batch_ro
     return numbers.mapInArrow(judging(piles, batch_rows), SPARK_SCHEMA)
 
 
-def _fact(row: dict[str, Any]) -> Fact:
+def _row_of(row: dict[str, Any]) -> CaseFact:
+    """Raises the TraceError of a task."""
+    fact = _fact_of(row)
+    if isinstance(fact, Trouble):
+        raise TraceError(fact.expected, seen=fact.seen, hint=fact.hint)
+    return CaseFact(row["run"], row["number"], fact, row["count"])
+
+
+def _fact_of(row: dict[str, Any]) -> Fact:
     name, values = next((name, values) for name in KINDS if isinstance(values := row[name], dict))
     kind = KINDS[name]
     if kind is DifferenceFact:
