@@ -59,6 +59,9 @@ A broker that answers a first heartbeat late lists the member twice for 120 s, s
 queues stand still. A new group has no such entry.
 """
 
+_WARM_ROUNDS = {"rebalance_wait_interval_ms": 1_000, "rebalance_min_interval_ms": 100}
+"""A round that a broker answers too soon or too late would be followed by the next after 20 s."""
+
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 
 _STATUS = {
@@ -297,7 +300,7 @@ class ReferenceLives:
         self._setup, self._rules, self._reader = setup, rules, MessageReader(setup)
         received = []
         for suffix, within_s in zip(("", "-again"), _WARM_S, strict=True):
-            warm = replace(warm_setup(setup), group=setup.warm_group + suffix)
+            warm = replace(warm_setup(setup), group=setup.warm_group + suffix, properties=_WARM_ROUNDS)
             received.append(self._warmed(warm, within_s))
             if received[-1] == WARM_MESSAGES:
                 return

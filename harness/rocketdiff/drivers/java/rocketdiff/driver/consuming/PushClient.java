@@ -31,11 +31,7 @@ final class PushClient implements GroupClient {
         consumer.getDefaultMQPushConsumerImpl().doRebalance();
     }
 
-    /**
-     * Ends the rounds of a client whose first comes a second after its start; false before 5.2.0, where it comes at once.
-     *
-     * <p>A shutdown amid a round waits three seconds for an answer that cannot come.
-     */
+    /** Ends the rounds of a client whose first comes a second after its start; false before 5.2.0, where it comes at once. */
     boolean endLateRounds() {
         try {
             RebalanceService.class.getDeclaredField("minInterval");
