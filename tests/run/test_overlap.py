@@ -1,7 +1,7 @@
 """The end of a case beside the beginning of the next one, without clients and brokers."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.events import CaseEnded, CaseStarted, Event
+from rocketdiff.core.tables.fault import FaultKind, FaultSpec
 from rocketdiff.core.tables.roles import ClientRole
 from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.case_session import CaseSession
@@ -16,23 +17,27 @@ from rocketdiff.run.overlap import play_overlapping
 from rocketdiff.scenario import Case
 from tests.run.test_case_session import CASE, REQUEST, Given
 
-ELSEWHERE = replace(CASE, scenario=replace(CASE.scenario, topology="one-master"))
+SCENARIO = CASE.scenario
+ELSEWHERE = replace(CASE, scenario=replace(SCENARIO, topology="one-master"))
+FAULTY = replace(CASE, scenario=replace(SCENARIO, faults=(FaultSpec(1, FaultKind.PAUSE, "broker-a", 1.0, 1.0),)))
+LONG = replace(CASE, scenario=replace(SCENARIO, workload=replace(SCENARIO.workload, duration_s=60.0)))
 TIMEOUT_S = 60.0
 FIRST = ("start 1", "go_on 1", "start 2", "begin 1", "suspend 2", "work 1")
-SECOND = ("go_on 2", "begin 2", "end 1")
+SECOND = ("go_on 2", "begin 2", "end 1", "read_back 1")
 
 
 class Stages:
     """
     Replaces the stages of a case by ones that are only noted, and raise at (stage, number).
 
-    beside: the end of case 1 waits until the next case has begun, so the two overlap.
+    beside: the end of case 1 waits until the next case has begun, so the two overlap. kept_back: the messages of case 1 are not due
+    before the end of this case.
     """
 
-    def __init__(self, raises: tuple[str, int] | None = None, *, beside: bool = False) -> None:
+    def __init__(self, raises: tuple[str, int] | None = None, *, beside: bool = False, kept_back: int = 0) -> None:
         self.seen: list[str] = []
         self.threads: set[str] = set()
-        self._raises, self._beside = raises, beside
+        self._raises, self._beside, self._kept_back = raises, beside, kept_back
         self._second_began = threading.Event()
 
     def stage(self, name: str) -> Callable[[StagedCase], None]:
@@ -49,9 +54,13 @@ class Stages:
                 case.events.on_event(CaseStarted(number, "", 0, 0, 0.0))
             if name == "end":
                 self.threads.add(threading.current_thread().name)
+            if name == "read_back":
                 case.events.on_event(CaseEnded(number, "", ClientRole.PRODUCER, 0, 0, 0.0))
 
         return noted
+
+    def is_due(self, case: StagedCase) -> bool:
+        return case.number != 1 or not self._kept_back or f"end {self._kept_back}" in self.seen
 
 
 class Heard:
@@ -70,8 +79,9 @@ class Heard:
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Heard, Given]]:
     def play(stages: Stages, *cases: Case) -> tuple[Heard, Given]:
-        for name in ("start", "suspend", "go_on", "begin", "work", "end", "withdraw"):
+        for name in ("start", "suspend", "go_on", "begin", "work", "end", "read_back", "withdraw"):
             monkeypatch.setattr(StagedCase, name, stages.stage(name))
+        monkeypatch.setattr(StagedCase, "is_due", property(stages.is_due))
         clusters, heard = Given(), Heard()
         session = CaseSession.begin(REQUEST, clusters, tmp_path, [CASE] * len(cases))
         session = CaseSession(REQUEST, session.directory, clusters, [heard])
@@ -89,10 +99,10 @@ def test_a_case_ends_while_the_next_one_begins(played: Callable[..., tuple[Heard
     """
     stages = Stages(beside=True)
     heard, _ = played(stages, CASE, CASE, CASE)
-    second = ["go_on 2", "start 3", "begin 2", "end 1", "suspend 3", "work 2"]
-    assert stages.seen[:12] == [*FIRST, *second]
-    assert set(stages.seen[12:15]) == {"go_on 3", "begin 3", "end 2"}
-    assert stages.seen[15:] == ["work 3", "end 3"]
+    second = ["go_on 2", "start 3", "begin 2", "end 1", "read_back 1", "suspend 3", "work 2"]
+    assert stages.seen[:13] == [*FIRST, *second]
+    assert set(stages.seen[13:17]) == {"go_on 3", "begin 3", "end 2", "read_back 2"}
+    assert stages.seen[17:] == ["work 3", "end 3", "read_back 3"]
     assert stages.threads == {"case-end"}
     assert heard.events == [f"{kind} {number}" for number in (1, 2, 3) for kind in ("CaseStarted", "CaseEnded")]
     assert heard.threads == {threading.current_thread().name}
@@ -103,7 +113,7 @@ def test_another_cluster_waits_for_the_end_of_the_last_case(played: Callable[...
     stages = Stages()
     played(stages, CASE, ELSEWHERE)
     rest = [stage for stage in stages.seen if stage != "go_on 2"]
-    assert rest == [*FIRST, "end 1", "begin 2", "work 2", "end 2"]
+    assert rest == [*FIRST, "end 1", "read_back 1", "begin 2", "work 2", "end 2", "read_back 2"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +121,8 @@ def test_another_cluster_waits_for_the_end_of_the_last_case(played: Callable[...
     [
         ("begin", 1, [*FIRST[:4], "withdraw 1", "withdraw 2"]),
         ("work", 1, [*FIRST, "withdraw 2"]),
-        ("end", 1, [*FIRST, *SECOND, "withdraw 2"]),
+        ("end", 1, [*FIRST, *SECOND[:-1], "withdraw 2"]),
+        ("read_back", 1, [*FIRST, *SECOND, "withdraw 2"]),
         ("begin", 2, [*FIRST, *SECOND, "withdraw 2"]),
         ("work", 2, [*FIRST, *SECOND, "work 2"]),
         ("end", 2, [*FIRST, *SECOND, "work 2", "end 2"]),
@@ -126,3 +137,39 @@ def test_an_error_of_a_stage_is_raised_once_the_other_case_has_ended(
         played(stages, CASE, CASE)
     assert sorted(stages.seen) == sorted(seen)
     assert not [thread for thread in threading.enumerate() if thread.name == "case-end"]
+
+
+@pytest.mark.parametrize(
+    ("kept_back", "after", "order"),
+    [
+        (2, (CASE, CASE), ["work 2", "end 2", "read_back 1", "read_back 2", "work 3", "end 3", "read_back 3"]),
+        (3, (CASE, CASE), ["work 2", "end 2", "read_back 2", "work 3", "end 3", "read_back 1", "read_back 3"]),
+        (9, (CASE,), ["work 2", "end 2", "read_back 2", "read_back 1"]),
+        (9, (CASE, FAULTY), ["work 2", "end 2", "read_back 2", "read_back 1", "work 3", "end 3", "read_back 3"]),
+        (9, (FAULTY,), ["read_back 1", "work 2", "end 2", "read_back 2"]),
+        (9, (LONG,), ["read_back 1", "work 2", "end 2", "read_back 2"]),
+        (9, (ELSEWHERE,), ["read_back 1", "work 2", "end 2", "read_back 2"]),
+    ],
+    ids=["due meanwhile", "due later", "last", "before a fault", "faults", "long", "another cluster"],
+)
+def test_messages_kept_back_are_read_between_later_cases(
+    played: Callable[..., tuple[Heard, Given]], kept_back: int, after: Sequence[Case], order: list[str]
+) -> None:
+    """They are read once they are due, at the latest before a case that has faults, is long or needs another cluster."""
+    stages = Stages(kept_back=kept_back)
+    heard, _ = played(stages, CASE, *after)
+    assert [stage for stage in stages.seen[7:] if stage.split()[0] in {"work", "end", "read_back"}] == order
+    assert sorted(event for event in heard.events if event.startswith("CaseEnded")) == [
+        f"CaseEnded {number}" for number in range(1, len(after) + 2)
+    ]
+
+
+@pytest.mark.parametrize("raises", [("begin", 2), ("work", 2), ("end", 2)])
+def test_messages_kept_back_are_read_after_the_error_of_a_later_case(
+    played: Callable[..., tuple[Heard, Given]], raises: tuple[str, int]
+) -> None:
+    """A case that is only to be read back is complete before the error is raised."""
+    stages = Stages(raises, kept_back=9)
+    with pytest.raises(ClusterError, match=f"none at the {raises[0]} of 2"):
+        played(stages, CASE, CASE)
+    assert stages.seen[-1] == "read_back 1" or stages.seen[-2:] == ["read_back 1", "withdraw 2"]

@@ -66,6 +66,7 @@ class ToyRun:
     """Its part of a case."""
 
     is_leaving_work = False
+    due_ns = 0
     members: tuple[Member, ...] = ()
 
     def __init__(self, run: CaseRun) -> None:

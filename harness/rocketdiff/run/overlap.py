@@ -2,44 +2,64 @@
 Cases of a run whose ends and beginnings overlap.
 
 While one is at rest, read back and sealed, the next one warms up, and the programs of the one after it are started; they are suspended
-until it is their turn. A new cluster starts beside programs, too.
+until it is their turn. A new cluster starts beside programs, too. Brokers may keep messages back for seconds: those of one case are
+read between later ones, as long as these are brief and have no faults.
 """
 
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rocketdiff.core.closing import Closing
+from rocketdiff.core.errors import HarnessError
 from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.scenario import Case
 
+BRIEF_S = 5.0
+"""So that no queue is read much later than its last message is due."""
+
 
 def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
     """
-    Run the cases in order; only the end of each runs beside starts and, if the next one uses the same cluster, its beginning.
+    Run the cases in order; only the ends of some run beside starts and, if the next one uses the same cluster, its beginning.
 
     No client works while another case starts, begins or ends. Raises the errors of ``CaseSession.play``.
     """
     with Ending() as last, Ahead(session, cases) as ahead:
-        ahead.start(1)
-        for number, case in enumerate(cases, start=1):
-            staged = ahead.take()
-            try:
-                ahead.start(number + 1)
-                if case.scenario.topology != cases[max(0, number - 2)].scenario.topology:
-                    last.join()
-                staged.begin()
-                last.join()
-                ahead.suspend()
-            except BaseException:
-                staged.withdraw()
-                raise
-            staged.began = max(staged.began, last.at)
-            staged.events.release()
-            staged.work()
-            last.begin(staged)
-        last.join()
+        try:
+            ahead.start(1)
+            for number, case in enumerate(cases, start=1):
+                _play(number, case, cases, ahead, last)
+            last.join()
+        except HarnessError:
+            with suppress(HarnessError):
+                last.join()  # the queues of earlier cases may be there all the same
+            raise
+
+
+def _play(number: int, case: Case, cases: Sequence[Case], ahead: "Ahead", last: "Ending") -> None:
+    staged = ahead.take()
+    try:
+        ahead.start(number + 1)
+        if case.scenario.topology != cases[max(0, number - 2)].scenario.topology:
+            last.join()
+        staged.begin()
+        last.join(leaves_open=_is_brief_and_calm(case))
+        ahead.suspend()
+    except BaseException:
+        staged.withdraw()
+        raise
+    staged.began = max(staged.began, last.at)
+    staged.events.release()
+    staged.work()
+    last.begin(staged)
+
+
+def _is_brief_and_calm(case: Case) -> bool:
+    scenario = case.scenario
+    return not case.faults and scenario.group is None and scenario.duration_s <= BRIEF_S
 
 
 class Ahead(Closing):
@@ -82,25 +102,30 @@ class Ending(Closing):
 
     def __init__(self) -> None:
         self.at = 0.0
-        self._staged: StagedCase | None = None
+        self._held: list[StagedCase] = []
+        self._open: list[StagedCase] = []
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
     def begin(self, staged: StagedCase) -> None:
         staged.events.hold()  # listeners are called on the runner's thread
-        self._staged = staged
+        self._held.append(staged)
         self._thread = threading.Thread(target=self._end, args=(staged,), name="case-end")
         self._thread.start()
 
-    def join(self) -> None:
-        """Wait for it, pass its events on and raise its error."""
-        if self._thread is None or self._staged is None:
-            return
-        self._thread.join()
-        self._thread = None
-        self._staged.events.release()
-        if self._error is not None:
-            raise self._error
+    def join(self, *, leaves_open: bool = False) -> None:
+        """Wait for it, pass its events on and raise its error. leaves_open: queues that are not due need not be read."""
+        self.close()
+        error, self._thread, self._error = self._error, None, None
+        try:
+            if error is not None:
+                raise error
+            if not leaves_open:
+                self._read_back(self._open)
+        finally:
+            for staged in [each for each in self._held if each not in self._open]:
+                self._held.remove(staged)
+                staged.events.release()
 
     def close(self) -> None:
         if self._thread is not None:
@@ -109,6 +134,13 @@ class Ending(Closing):
     def _end(self, staged: StagedCase) -> None:
         try:
             staged.end()
+            self._open.append(staged)
+            self._read_back([each for each in self._open if each.is_due])
         except BaseException as error:  # noqa: BLE001 - join raises it
             self._error = error
         self.at = time.monotonic()
+
+    def _read_back(self, cases: Sequence[StagedCase]) -> None:
+        for each in tuple(cases):
+            self._open.remove(each)
+            each.read_back()

@@ -51,6 +51,10 @@ class RoleRun(Protocol):
     def report_wire(self) -> None:
         """Add what the relays saw, once they are closed."""
 
+    @property
+    def due_ns(self) -> int:
+        """Monotonic time before which ``read_back`` would only wait; 0 if it would not."""
+
     def read_back(self) -> None:
         """Read what the servers have stored, after everything has drained."""
 

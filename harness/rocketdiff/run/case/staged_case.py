@@ -29,10 +29,10 @@ ROLE_RUNS: Mapping[ClientRole, Callable[[CaseRun], RoleRun]] = {
 
 class StagedCase:
     """
-    A case in stages, each called once and in order: ``start``, ``begin``, ``work``, ``end``; ``play`` calls all.
+    A case in stages, each called once and in order: ``start``, ``begin``, ``work``, ``end``, ``read_back``; ``play`` calls all.
 
-    Nothing of the first and the last is compared, so the end of one case may run beside the beginning of the next, on a thread of
-    its own. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
+    Nothing of the first and the last two is compared, so the end of one case may run beside the beginning of the next, on a thread
+    of its own, and its queues may be read after a later case without faults. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
     a group that does not settle, aborts only this case: later stages do nothing. Any other error aborts the case and is raised.
 
     cluster: starts it, if it does not run; called by ``begin``.
@@ -67,6 +67,7 @@ class StagedCase:
         self.begin()
         self.work()
         self.end()
+        self.read_back()
 
     def start(self) -> None:
         """Start the programs, without the cluster and without waiting. What fails is raised by ``begin``, and recorded there."""
@@ -113,12 +114,22 @@ class StagedCase:
             emit((self.events,), ReadBackStarted(self.number))
 
     def end(self) -> None:
-        """End the programs, read back, seal."""
+        """End the programs."""
         if not self._is_over:
             with self._recorded():
                 self._run.end()
                 self._programs.close()
                 self._run.role.report_wire()
+
+    @property
+    def is_due(self) -> bool:
+        """False as long as ``read_back`` would only wait for messages that the brokers keep back."""
+        return self._is_over or self._run.role.due_ns <= time.monotonic_ns()
+
+    def read_back(self) -> None:
+        """Read back and seal."""
+        if not self._is_over:
+            with self._recorded():
                 self._run.role.read_back()
                 self._directory.seal()
             self._complete()

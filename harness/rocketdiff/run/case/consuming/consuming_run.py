@@ -69,6 +69,7 @@ class ConsumingRun:
     """The consumer's part of a case; see ``RoleRun``."""
 
     is_leaving_work = True
+    due_ns = 0
 
     def __init__(self, run: CaseRun) -> None:
         assert run.case.scenario.group is not None, "a scenario about consumers has a group"
