@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey, rows_at
 from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, WordDictionary
 from rocketdiff.analysis.sending.columns.avoidance import explained_views
 from rocketdiff.analysis.sending.columns.turns import Turns
@@ -93,7 +93,7 @@ class JudgedViews:
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         chosen = {TableName.SENDS: rows[rows >= 0], TableName.ATTEMPTS: np.repeat(firsts, counts) + within}
         tables: dict[TableKey, pa.Table] = {
-            (name, arm): table.take(pa.array(chosen[name])) for name, table in self._tables.items()
+            (name, arm): rows_at(table, chosen[name]) for name, table in self._tables.items()
         }
         part = CaseTrace(self._trace.run, self._trace.subjects, self._trace.entry, tables)
         return attempts_in_context(sends_of(part, arm), self._times)

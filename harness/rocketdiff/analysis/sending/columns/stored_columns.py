@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from rocketdiff.analysis.case_trace import rows_at
 from rocketdiff.analysis.sending.columns.arm_columns import (
     MISSING,
     ArmColumns,
@@ -46,10 +47,10 @@ class StoredColumns:
 
     def only_of(self, sends: Ints) -> StoredCopies:
         here = np.flatnonzero(np.isin(self.numbers, sends))
-        return StoredCopies(self.table.take(here))
+        return StoredCopies(rows_at(self.table, here))
 
     def strays(self) -> StoredCopies:
-        return StoredCopies(self.table.take(np.flatnonzero(self.numbers == MISSING)), self.planned)
+        return StoredCopies(rows_at(self.table, np.flatnonzero(self.numbers == MISSING)), self.planned)
 
 
 def stored_columns(
