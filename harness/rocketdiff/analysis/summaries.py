@@ -1,7 +1,7 @@
 """
 Sums facts: those of a case by the task that judges it, and those of all cases.
 
-A task has whole cases, so nothing is left to be summed between tasks; a sum of sums is the same all the same.
+A task has whole cases, so nothing is left to be summed between tasks; sums of parts of a case could be.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ class Summaries:
 
 
 def summarise(facts: Iterable[CaseFact]) -> Summaries:
-    """Sum facts, also of sums."""
+    """Sum facts, or sums of them."""
     clusters: list[DifferenceCluster] = []
     tallies: list[CaseFact] = []
     loose: list[CaseFact] = []

@@ -3,7 +3,7 @@ Cases of a run whose ends and beginnings overlap.
 
 While one is at rest, read back and sealed, the next one warms up, and the programs of the one after it are started; they are suspended
 until it is their turn. A new cluster starts beside programs, too. Brokers may keep messages back for seconds: those of one case are
-read between later ones, as long as these are brief and have no faults.
+read between later ones, as long as these are brief and have neither faults nor groups.
 """
 
 import threading
@@ -18,12 +18,12 @@ from rocketdiff.run.case_session import CaseSession
 from rocketdiff.scenario import Case
 
 BRIEF_S = 5.0
-"""So that no queue is read much later than its last message is due."""
+"""Length of a case for which messages that fall due meanwhile may wait."""
 
 
 def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
     """
-    Run the cases in order; only the ends of some run beside starts and, if the next one uses the same cluster, its beginning.
+    Run the cases in order; the end of each runs beside starts alone and, if the next one uses the same cluster, its beginning.
 
     No client works while another case starts, begins or ends. Raises the errors of ``CaseSession.play``.
     """
@@ -35,7 +35,7 @@ def play_overlapping(session: CaseSession, cases: Sequence[Case]) -> None:
             last.join()
         except HarnessError:
             with suppress(HarnessError):
-                last.join()  # the queues of earlier cases may be there all the same
+                last.join()  # queues of earlier cases can often be read all the same
             raise
 
 
@@ -46,7 +46,7 @@ def _play(number: int, case: Case, cases: Sequence[Case], ahead: "Ahead", last: 
         if case.scenario.topology != cases[max(0, number - 2)].scenario.topology:
             last.join()
         staged.begin()
-        last.join(leaves_open=_is_brief_and_calm(case))
+        last.join(leaves_open=_may_be_first(case))
         ahead.suspend()
     except BaseException:
         staged.withdraw()
@@ -57,7 +57,8 @@ def _play(number: int, case: Case, cases: Sequence[Case], ahead: "Ahead", last: 
     last.begin(staged)
 
 
-def _is_brief_and_calm(case: Case) -> bool:
+def _may_be_first(case: Case) -> bool:
+    """True if messages that are not due may be read after this case: a fault would delay them, and a group joins for seconds."""
     scenario = case.scenario
     return not case.faults and scenario.group is None and scenario.duration_s <= BRIEF_S
 
@@ -97,6 +98,8 @@ class Ending(Closing):
     """
     The end of the case that worked last, on a thread of its own. The block is not left before the thread has ended.
 
+    It keeps cases whose messages are not due yet. Those that an interrupt leaves are sealed with the run, as aborted.
+
     at: monotonic time of the last end.
     """
 
@@ -114,7 +117,7 @@ class Ending(Closing):
         self._thread.start()
 
     def join(self, *, leaves_open: bool = False) -> None:
-        """Wait for it, pass its events on and raise its error. leaves_open: queues that are not due need not be read."""
+        """Wait for it, pass its events on and raise its error. leaves_open: what is kept is not read now."""
         self.close()
         error, self._thread, self._error = self._error, None, None
         try:
@@ -122,6 +125,7 @@ class Ending(Closing):
                 raise error
             if not leaves_open:
                 self._read_back(self._open)
+                self.at = time.monotonic()
         finally:
             for staged in [each for each in self._held if each not in self._open]:
                 self._held.remove(staged)
@@ -141,6 +145,13 @@ class Ending(Closing):
         self.at = time.monotonic()
 
     def _read_back(self, cases: Sequence[StagedCase]) -> None:
+        """Raise the first error, when all have been read."""
+        errors = []
         for each in tuple(cases):
             self._open.remove(each)
-            each.read_back()
+            try:
+                each.read_back()
+            except HarnessError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]

@@ -91,8 +91,6 @@ def _local_settings(folder: Path) -> dict[str, str]:
         "spark.python.daemon.module": "rocketdiff.analysis.spark.worker_daemon",
         # A session prepared ahead is suspended for the length of a case; Spark must not count its executor as lost.
         "spark.network.timeout": "24h",
-        # Facts are few; four reduce tasks are enough, and each additional task costs 5 ms of scheduling.
-        "spark.sql.shuffle.partitions": "4",
         # Rows are few and queries new: compiling them costs the JVM 3 s, more than it saves.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -32,12 +32,13 @@ class StagedCase:
     A case in stages, each called once and in order: ``start``, ``begin``, ``work``, ``end``, ``read_back``; ``play`` calls all.
 
     Nothing of the first and the last two is compared, so the end of one case may run beside the beginning of the next, on a thread
-    of its own, and its queues may be read after a later case without faults. A broken subject or an unproven fault is recorded in ``run.json`` and judged. A call that a client does not claim, and
-    a group that does not settle, aborts only this case: later stages do nothing. Any other error aborts the case and is raised.
+    of its own, and its queues may be read after later cases. A broken subject or an unproven fault is recorded in ``run.json`` and
+    judged. A call that a client does not claim, and a group that does not settle, aborts only this case: later stages do nothing.
+    Any other error aborts the case and is raised.
 
     cluster: starts it, if it does not run; called by ``begin``.
     is_wire_wanted: relays before both arms even if not needed, as a second witness. events: what it emits, for a caller that holds
-    it back. began: monotonic time from which its duration counts. number: of the case in its run.
+    it back. began: monotonic time from which its duration counts, without what passes before ``read_back``. number: of the case in its run.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class StagedCase:
         self._programs = ExitStack()
         self._not_started: Exception | None = None
         self._is_over = False
+        self._ended = 0.0
 
     def play(self) -> None:
         self.start()
@@ -120,6 +122,7 @@ class StagedCase:
                 self._run.end()
                 self._programs.close()
                 self._run.role.report_wire()
+            self._ended = time.monotonic()
 
     @property
     def is_due(self) -> bool:
@@ -129,6 +132,7 @@ class StagedCase:
     def read_back(self) -> None:
         """Read back and seal."""
         if not self._is_over:
+            self.began += time.monotonic() - self._ended
             with self._recorded():
                 self._run.role.read_back()
                 self._directory.seal()

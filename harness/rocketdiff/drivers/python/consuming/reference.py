@@ -60,7 +60,10 @@ queues stand still. A new group has no such entry.
 """
 
 _WARM_ROUNDS = {"rebalance_wait_interval_ms": 1_000, "rebalance_min_interval_ms": 100}
-"""A round that a broker answers too soon or too late would be followed by the next after 20 s."""
+"""
+Instead of the scenario's properties: if a broker answers a first round before it knows the member, the next is to come after a
+second, not after twenty.
+"""
 
 _FROM = {"first": ConsumeFromWhere.FIRST, "last": ConsumeFromWhere.LAST}
 

@@ -13,7 +13,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * A consumer of another group on another topic, which loads the client's classes and leaves before the member joins.
+ * A consumer of another group on another topic, which loads the client's classes and is shut down before the member joins.
  *
  * <p>Without it a first start on a busy machine took ten seconds and lost two lookups of a route.
  */
@@ -22,7 +22,7 @@ final class WarmMember {
     private static final int MESSAGES = 8;
     private static final int STARTS = 3;
     private static final long MESSAGES_S = 45;
-    private static final long HANDLED_NS = 3_000_000_000L;
+    private static final long HANDLED_S = 3;
     private static final long LOOK_MS = 5;
     private static final long LEAVE_MS = 500;
 
@@ -56,7 +56,7 @@ final class WarmMember {
         }
     }
 
-    /** A shutdown ends with up to three seconds of waiting for a thread that sleeps; only this thread waits. */
+    /** A shutdown closes its connections, then waits up to three seconds for a sleeping thread, which need not hold up the member. */
     private static void leave(PushClient consumer) throws InterruptedException {
         Thread leaving = new Thread(consumer::shutdown, "warm-member-leaves");
         leaving.setDaemon(true);
@@ -67,7 +67,8 @@ final class WarmMember {
     /** True once all messages have come. Late rounds are replaced by rounds at once. */
     private boolean consumed(PushClient consumer) throws InterruptedException {
         boolean dividesItself = !consumer.endLateRounds();
-        for (long left = MESSAGES_S; left > 0; left--) {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(MESSAGES_S);
+        while (System.nanoTime() < endNs) {
             if (!dividesItself) {
                 consumer.divideNow();
             }
@@ -78,9 +79,9 @@ final class WarmMember {
         return false;
     }
 
-    /** A shutdown interrupts a send-back, which closes its connection. */
+    /** Waits for the send-back of the failed message: a shutdown would interrupt it, and that closes its connection. */
     private static void awaitHandled(PushClient consumer) throws InterruptedException {
-        long endNs = System.nanoTime() + HANDLED_NS;
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(HANDLED_S);
         while (consumer.processing().values().stream().anyMatch(queue -> !queue.getMsgTreeMap().isEmpty())
             && System.nanoTime() < endNs) {
             Thread.sleep(LOOK_MS);
