@@ -20,7 +20,7 @@ from rocketdiff.run.case.sending.sending_run import SendingRun
 from rocketdiff.run.case.staged_case import StagedCase
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.execute import plan_cases
-from rocketdiff.run.overlap import play_overlapping
+from rocketdiff.run.overlap import Ending, play_overlapping
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Case
 from tests.run.test_case_session import CASE, REQUEST, Given
@@ -194,6 +194,13 @@ def test_each_of_two_cases_is_read_though_the_first_fails(played: Callable[..., 
     with pytest.raises(ClusterError, match="none at the read_back of 1"):
         played(stages, CASE, CASE)
     assert stages.seen[-2:] == ["read_back 1", "read_back 2"]
+
+
+def test_a_join_without_an_end_moves_no_time() -> None:
+    """The next case's duration counts from the last end, not from when the runner asked for it."""
+    last = Ending()
+    last.join()
+    assert last.at == 0.0
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -111,8 +111,11 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
     )
 
 
-def rows_at(table: pa.Table, rows: npt.NDArray[np.int64]) -> pa.Table:
-    """Return these rows of a table; copied only if they do not follow each other, which takes ten times as long."""
+Rows = TypeVar("Rows", pa.Table, "pa.Array[Any]")
+
+
+def rows_at(table: Rows, rows: npt.NDArray[np.int64]) -> Rows:
+    """Return these rows of a table, or of a column; copied only if they do not follow each other, which takes ten times as long."""
     if bool((np.diff(rows) == 1).all()):
         return table.slice(int(rows[0]) if rows.size else 0, rows.size)
     return table.take(rows)

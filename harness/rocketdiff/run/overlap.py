@@ -125,7 +125,6 @@ class Ending(Closing):
                 raise error
             if not leaves_open:
                 self._read_back(self._open)
-                self.at = time.monotonic()
         finally:
             for staged in [each for each in self._held if each not in self._open]:
                 self._held.remove(staged)
@@ -153,5 +152,6 @@ class Ending(Closing):
                 each.read_back()
             except HarnessError as error:
                 errors.append(error)
+            self.at = time.monotonic()
         if errors:
             raise errors[0]

@@ -8,7 +8,7 @@ from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.stored import BodyBytes, StoredRow, read_stored, row_of, send_number
 from rocketdiff.core.errors import ClusterError
-from rocketdiff.core.sends.message import AWAITED_S, DELAY_S, ID_PROPERTY, delay_s
+from rocketdiff.core.sends.message import AWAITED_S, DELAY_S, ID_PROPERTY, is_awaited
 from rocketmq_reference.host.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException, RemotingCommandException
 
@@ -48,7 +48,7 @@ def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyByt
     kept = {topic: tuple(read_scheduled(cluster, topic, body_bytes)) for topic in topics}
     deadline = time.monotonic() + AWAITED_S + _MARGIN_S
     for topic, rows in kept.items():
-        due = {row.send for row in rows if row.send is not None and delay_s(row.queue_id + 1) <= AWAITED_S}
+        due = {row.send for row in rows if row.send is not None and is_awaited(row.queue_id + 1)}
         while due - {row.send for row in read_stored(cluster, topic, body_bytes)} and time.monotonic() < deadline:
             time.sleep(_POLL_S)
     return kept

@@ -47,6 +47,11 @@ def delay_s(level: int) -> int:
     return DELAY_S[level - 1] if level else 0
 
 
+def is_awaited(level: int) -> bool:
+    """Return True for a delayed message whose delivery a run waits for."""
+    return 0 < delay_s(level) <= AWAITED_S
+
+
 def sys_flag_text(flag: int) -> str:
     """Return a system flag with its compression: ``769 (compressed, ZLIB)``. MessageSysFlag: bit 0; method in bits 8 to 10."""
     if not flag & 1:

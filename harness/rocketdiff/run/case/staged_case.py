@@ -38,7 +38,8 @@ class StagedCase:
 
     cluster: starts it, if it does not run; called by ``begin``.
     is_wire_wanted: relays before both arms even if not needed, as a second witness. events: what it emits, for a caller that holds
-    it back. began: monotonic time from which its duration counts, without what passes before ``read_back``. number: of the case in its run.
+    it back. began: monotonic time from which its duration counts, without what passes before ``read_back``. number: of the case in
+    its run.
     """
 
     def __init__(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from rocketdiff.analysis.case_trace import rows_at
 from rocketdiff.analysis.sending.checks.storage.content import BORN_CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns
@@ -374,7 +375,7 @@ def _of_one_length(lengths: Ints) -> Iterator[Ints]:
 
 def _matrix(chunk: Any, rows: Ints) -> Bytes:
     """Return texts of one length as a matrix, one per line."""
-    texts = chunk.slice(int(rows[0]), rows.size) if rows[-1] - rows[0] + 1 == rows.size else chunk.take(pa.array(rows))
+    texts = rows_at(chunk, rows)
     offsets = _offsets(texts)
     data = np.frombuffer(texts.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
     return data.reshape(rows.size, -1)

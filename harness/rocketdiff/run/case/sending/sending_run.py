@@ -12,7 +12,7 @@ from rocketdiff.core.events import OperationsEnded, emit
 from rocketdiff.core.records.sending import reports_ends, reports_starts
 from rocketdiff.core.records.session import Hello
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.sends.message import AWAITED_S, delay_s
+from rocketdiff.core.sends.message import delay_s, is_awaited
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.run.case.case_run import CaseRun
@@ -110,12 +110,8 @@ class SendingRun:
     def due_ns(self) -> int:
         """Time at which the last of the delayed messages that are awaited is due."""
         run = self._run
-        waits_ns = (
-            send.due_ns + delay_s(send.delay_level) * NS_PER_S
-            for send in run.case.plan.sends
-            if send.delay_level and delay_s(send.delay_level) <= AWAITED_S
-        )
-        return max((run.origin_ns + wait_ns for wait_ns in waits_ns), default=0)
+        awaited = (send for send in run.case.plan.sends if is_awaited(send.delay_level))
+        return max((run.origin_ns + send.due_ns + delay_s(send.delay_level) * NS_PER_S for send in awaited), default=0)
 
     def read_back(self) -> None:
         """Wait until late writes have drained, then read every queue of both topics to its end."""

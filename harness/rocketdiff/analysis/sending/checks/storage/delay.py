@@ -16,7 +16,7 @@ from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.answers.verdict import Measure
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.message import AWAITED_S, DELAY, delay_s
+from rocketdiff.core.sends.message import DELAY, delay_s, is_awaited
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.tables.signatures import (
     DELIVERED_EARLY,
@@ -64,7 +64,7 @@ class Delay(CaseObserver):
 
     def _look_at_delivery(self, send: AlignedSend, side: SendView, level: int) -> None:
         if not side.copies:
-            if delay_s(level) <= AWAITED_S:
+            if is_awaited(level):
                 self._note(
                     NOT_DELIVERED, send, side, f"delivered {delay_s(level)} s after it was kept back", "not at all"
                 )

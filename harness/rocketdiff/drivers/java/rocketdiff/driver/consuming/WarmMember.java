@@ -66,10 +66,10 @@ final class WarmMember {
 
     /** True once all messages have come. Late rounds are replaced by rounds at once. */
     private boolean consumed(PushClient consumer) throws InterruptedException {
-        boolean dividesItself = !consumer.endLateRounds();
+        boolean areRoundsOurs = consumer.endLateRounds();
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(MESSAGES_S);
         while (System.nanoTime() < endNs) {
-            if (!dividesItself) {
+            if (areRoundsOurs) {
                 consumer.divideNow();
             }
             if (missing.await(1, TimeUnit.SECONDS)) {
