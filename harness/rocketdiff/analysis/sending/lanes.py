@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import CaseTrace, values_of
 from rocketdiff.analysis.facts import DifferenceFact, LaneBar
-from rocketdiff.analysis.sending.columns.arm_columns import Ints, integers, is_word
+from rocketdiff.analysis.sending.columns.arm_columns import Ints, integers
+from rocketdiff.analysis.sending.send_arrays import is_one_of
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
 from rocketdiff.core.arm import Arm
@@ -110,7 +111,7 @@ def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[La
     inside: Ints = np.flatnonzero((began_ns <= window.end_ns) & (ended_ns >= window.start_ns))
     if inside.size > BARS:
         # Successful first attempts are the most frequent and are left out first.
-        is_plain = is_word(table.column("outcome"), Outcome.OK) & (integers(table.column("attempt")) == 0)
+        is_plain = is_one_of(table.column("outcome"), Outcome.OK) & (integers(table.column("attempt")) == 0)
         away_ns = np.abs(began_ns[inside] - window.middle_ns)
         inside = np.sort(inside[np.lexsort((away_ns, is_plain[inside]))[:BARS]])
     columns = (column.combine_chunks() for column in table.select(_COLUMNS).take(inside).columns)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.case_trace import CaseTrace, rows_at
 from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK
@@ -66,6 +67,11 @@ def sends_of_arm(trace: CaseTrace, arm: Arm) -> Sends:
     )
 
 
+def rows_with(table: pa.Table, column: str, words: Sequence[str], names: Sequence[str]) -> pa.Table:
+    """Return these columns of the rows that have one of these words."""
+    return rows_at(table.select(names), np.flatnonzero(is_one_of(table.column(column), *words)))
+
+
 def is_one_of(column: Any, *words: str) -> Mask:
     """Return where a column has one of these words."""
     parts = [_is_one_of(chunk, words) for chunk in column.chunks]
@@ -77,3 +83,10 @@ def _is_one_of(chunk: Any, words: Sequence[str]) -> Mask:
     codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
     found = np.array([*(word in words for word in chunk.dictionary.to_pylist()), False], dtype=np.bool_)
     return np.asarray(found[codes.to_numpy()])
+
+
+def is_null(column: Any) -> Mask:
+    """Return where a column is null."""
+    if column.null_count == len(column):
+        return np.ones(len(column), dtype=np.bool_)
+    return np.asarray(column.is_null().to_numpy(), dtype=np.bool_)

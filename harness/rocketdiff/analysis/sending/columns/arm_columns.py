@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.sending.send_arrays import is_null, is_one_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
@@ -71,16 +72,6 @@ def integers(column: Any) -> Ints:
 def integers_or(column: Any, missing: int) -> Ints:
     """Return a column of integers; ``missing`` for null."""
     return integers(column.cast(pa.int64()).fill_null(missing) if column.null_count else column)
-
-
-def is_word(column: Any, word: str) -> Mask:
-    """Return where a column has this word."""
-    return by_word(column, lambda each: int(each == word), 0).astype(np.bool_)
-
-
-def is_null(column: Any) -> Mask | bool:
-    """Return where a column is null; the scalar True if it is all null, the usual case."""
-    return True if column.null_count == len(column) else np.asarray(column.is_null().to_numpy(), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +215,11 @@ def longest_wait_ms(columns: ArmColumns) -> Ints:
 
 
 def _ended_well(sends: pa.Table) -> Mask:
-    return np.broadcast_to(is_null(sends.column("error")), sends.num_rows)
+    return is_null(sends.column("error"))
 
 
 def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -> tuple[Ints, Ints]:
-    rows = np.flatnonzero(~np.broadcast_to(is_null(attempts.column("error")), attempts.num_rows))
+    rows = np.flatnonzero(~is_null(attempts.column("error")))
     return np.searchsorted(keys, attempt_keys[rows]), brokers[rows]
 
 
@@ -248,7 +239,7 @@ def _was_sent(attempts: pa.Table, mode: SendMode) -> Mask:
     """True for a first attempt that was answered SEND_OK, or written if it is one-way."""
     sent = _ended_as_expected(attempts, mode)
     if mode is not SendMode.ONEWAY:
-        sent &= is_word(attempts.column("outcome"), Outcome.OK)
+        sent &= is_one_of(attempts.column("outcome"), Outcome.OK)
     for name in ("error", "code"):
         sent &= is_null(attempts.column(name))
     is_first = integers(attempts.column("attempt")) == 0
@@ -258,8 +249,8 @@ def _was_sent(attempts: pa.Table, mode: SendMode) -> Mask:
 def _ended_as_expected(rows: pa.Table, mode: SendMode) -> Mask:
     """True for calls, or attempts, that ended in SEND_OK, or without knowing if they are one-way."""
     if mode is SendMode.ONEWAY:
-        return np.asarray(is_null(rows.column("status")) & is_word(rows.column("outcome"), Outcome.UNKNOWN))
-    return is_word(rows.column("status"), _OK)
+        return np.asarray(is_null(rows.column("status")) & is_one_of(rows.column("outcome"), Outcome.UNKNOWN))
+    return is_one_of(rows.column("status"), _OK)
 
 
 def _keys(table: pa.Table) -> Ints | None:

@@ -41,6 +41,9 @@ _MANY = 1 << 20
 _BLOCK = 4_096
 """Texts compared at a time: few enough for the CPU cache."""
 
+_FEW = 256
+_ALL_BITS = np.uint8(0xFF)
+
 _SPACE, _DELETE = np.uint8(0x20), np.uint8(0x7F)
 """The first printable ASCII character, and the one after the last."""
 
@@ -68,11 +71,13 @@ class Pattern:
         return fits
 
     def _is_closed_alike(self, lines: Bytes) -> Mask:
-        # Eight lines of n bytes are compared as n numbers of eight bytes.
+        # Eight lines of n bytes are compared as n numbers of eight bytes, which pays for many lines.
         rows, width = lines.shape
+        if rows < _FEW:
+            return np.asarray(~((lines ^ self.text) & self.closed * _ALL_BITS).any(axis=1))
         even = rows - rows % 8
         fits = np.ones(rows, dtype=np.bool_)
-        closed = self.closed * np.uint8(0xFF)
+        closed = self.closed * _ALL_BITS
         numbers = np.ascontiguousarray(lines[:even]).reshape(-1).view(np.uint64).reshape(-1, width)
         differs = numbers ^ np.tile(self.text, 8).view(np.uint64)
         differs &= np.tile(closed, 8).view(np.uint64)

@@ -76,10 +76,11 @@ class JudgedViews:
         No view that misses its turn may be left out.
         """
         found: dict[int, SendView] = {}
-        self._near = self._last_before(views)
-        for view, send in zip(views.tolist(), self.of(views), strict=True):
+        made = np.union1d(views, self._last_before(views))
+        self._near = dict(zip(made.tolist(), self.of(made), strict=True))
+        for view in views.tolist():
             if view not in found:
-                found.update(self._judged(view, send))
+                found.update(self._judged(view, self._near[view]))
         return self._excused(found)
 
     def as_expected(self, views: Ints) -> dict[int, SendView]:
@@ -87,6 +88,8 @@ class JudgedViews:
         return {view: self._expected(view, send) for view, send in made}
 
     def of(self, views: Ints) -> Iterator[SendView]:
+        if not views.size:
+            return iter(())
         columns, arm = self._columns, self._rules.arm
         rows = columns.send_row[views]
         counts, firsts = columns.attempts[views], columns.first_attempt[views]
@@ -151,17 +154,16 @@ class JudgedViews:
             return list(range(first, view))
         return last
 
-    def _last_before(self, views: Ints) -> dict[int, SendView]:
+    def _last_before(self, views: Ints) -> Ints:
         """Views that ``_catch_up`` will probably replay before these; making them together is cheaper."""
         if not (self._replay.remembers_calls and self._rotates):
-            return {}
+            return views[:0]
         keeps, total = self._turns.keeps, self._turns.total
         ends = [view for view in views.tolist() if not keeps[view] and view and keeps[view - 1]]
         near = {
             last for view in ends for last in _last_of_each(self._columns.broker, view - int(total[view - 1]), view)
         }
-        chosen = np.array(sorted(last for last in near if keeps[last]), dtype=np.int64)
-        return dict(zip(chosen.tolist(), self.of(chosen), strict=True))
+        return np.array([last for last in near if keeps[last]], dtype=np.int64)
 
     def _lost_after(self, view: int) -> int | None:
         """Return the next view that may keep its turn, but for which the replay does not know the required state; None without one."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocketdiff.analysis.case_trace import rows_at
 from rocketdiff.analysis.sending.columns.arm_columns import (
     MISSING,
     ArmColumns,
@@ -46,11 +45,10 @@ class StoredColumns:
     planned: int | None
 
     def only_of(self, sends: Ints) -> StoredCopies:
-        here = np.flatnonzero(np.isin(self.numbers, sends))
-        return StoredCopies(rows_at(self.table, here))
+        return StoredCopies(self.table, chosen=np.flatnonzero(np.isin(self.numbers, sends)))
 
     def strays(self) -> StoredCopies:
-        return StoredCopies(rows_at(self.table, np.flatnonzero(self.numbers == MISSING)), self.planned)
+        return StoredCopies(self.table, self.planned, np.flatnonzero(self.numbers == MISSING))
 
 
 def stored_columns(

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rocketdiff.analysis.fault_windows import FaultReach
+from rocketdiff.analysis.sending.send_arrays import rows_with
 from rocketdiff.analysis.sending.steps.torn_connections import AT_ONCE_NS, CLOSED_LATE_NS
 from rocketdiff.core.records.sending import UNSEEN_END
 from rocketdiff.core.sends.outcome import is_stored_with_reserve
@@ -151,9 +151,9 @@ class Causes:
     def _note_closings(self, attempts: pa.Table, *, timeouts_close: bool) -> None:
         """Record closings by requests with a known cause; others would let a client excuse each loss by the previous one."""
         closing = [*LOST, *SLOW, UNSEEN_END] if timeouts_close else [*LOST]
-        failed = attempts.filter(pc.is_in(attempts.column("error"), pa.array(closing)))
         names = ("end_ns", "start_ns", "thread", "broker", "error")
-        rows = sorted(zip(*(failed.column(name).to_pylist() for name in names), strict=True))
+        failed = rows_with(attempts, "error", closing, names)
+        rows = sorted(zip(*(column.to_pylist() for column in failed.columns), strict=True))
         for end_ns, start_ns, thread, broker, error in rows:
             known = _TIMEOUT if error == UNSEEN_END and end_ns - start_ns >= self._timeout_ns else error
             if self.of(thread, broker, start_ns, end_ns, known) not in (Cause.NONE, Cause.UNTOLD):

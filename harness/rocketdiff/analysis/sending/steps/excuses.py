@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.case_trace import CaseTrace, rows_at
 from rocketdiff.analysis.fault_windows import FaultPeriods, touches
+from rocketdiff.analysis.sending.send_arrays import is_null, is_one_of, rows_with
 from rocketdiff.analysis.sending.steps.torn_connections import CLOSED_LATE_NS, CLOSING
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
@@ -47,9 +47,8 @@ class HeldConnections:
         self._closed: dict[str, np.ndarray] = {}
         if attempts is None:
             return
-        errors = attempts.column("error")
-        closing = attempts.filter(pc.is_in(errors, pa.array(CLOSING)))
-        answered = attempts.filter(pc.is_null(errors))
+        closing = rows_with(attempts, "error", CLOSING, ("broker", "end_ns"))
+        answered = rows_at(attempts, np.flatnonzero(is_null(attempts.column("error"))))
         for broker in map(str, attempts.column("broker").unique().to_pylist()):
             self._answered[broker] = _ends(answered, broker)
             self._closed[broker] = _ends(closing, broker)
@@ -94,8 +93,8 @@ def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
     """By how many ms an arm's longest timed-out attempt exceeded the timeout; 0 without one."""
     if attempts is None:
         return 0
-    timed_out = attempts.filter(pc.is_in(attempts.column("error"), pa.array([_TIMEOUT])))
-    took_ns = timed_out.column("end_ns").to_numpy() - timed_out.column("start_ns").to_numpy()
+    start_ns, end_ns = rows_with(attempts, "error", [_TIMEOUT], ("start_ns", "end_ns")).columns
+    took_ns = end_ns.to_numpy() - start_ns.to_numpy()
     return max(int(took_ns.max(initial=0)) // NS_PER_MS - timeout_ms, 0)
 
 
@@ -104,10 +103,9 @@ def slowest_in_calm_ms(trace: CaseTrace, arm: Arm) -> int:
     sends = trace.table(TableName.SENDS, arm)
     start_ns, end_ns = (sends.column(name).to_numpy() for name in ("start_ns", "end_ns"))
     calm = ~FaultPeriods.of(trace.faults, trace.entry.settings).hold_many(start_ns, end_ns)
-    well = pc.is_in(sends.column("outcome"), pa.array([Outcome.OK])).to_numpy()
+    well = is_one_of(sends.column("outcome"), Outcome.OK)
     return int((end_ns - start_ns)[calm & well].max(initial=0)) // NS_PER_MS
 
 
 def _ends(attempts: pa.Table, broker: str) -> np.ndarray:
-    here = attempts.filter(pc.is_in(attempts.column("broker"), pa.array([broker])))
-    return np.sort(here.column("end_ns").to_numpy())
+    return np.sort(rows_with(attempts, "broker", [broker], ["end_ns"]).column("end_ns").to_numpy())

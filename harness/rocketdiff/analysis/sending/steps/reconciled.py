@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rocketdiff.analysis.case_trace import values_of
+from rocketdiff.analysis.case_trace import rows_at, values_of
 from rocketdiff.analysis.sending.send_view import Copy, Fate, SendView
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.traces.sealed_file import integers
@@ -26,6 +26,9 @@ class Stray:
 FEW = 65_536
 """Up to this many messages become objects at once: about 30 MB, at a tenth of the cost of one by one."""
 
+Rows = npt.NDArray[np.int64]
+
+_PLACE = ("broker", "queue_id", "queue_offset", "store_timestamp_ms")
 _CARRIED = ("flag", "properties", "body_digest", "sys_flag")
 
 
@@ -33,31 +36,29 @@ class StoredCopies:
     """
     The table ``stored`` of one arm, by send. ``foreign`` counts rows whose id is unknown or unreadable.
 
-    planned: number of planned sends, numbered from 0; rows with another number are foreign. None accepts any number.
+    planned: number of planned sends, numbered from 0; rows with another number are foreign. None accepts any number. chosen: only
+    these rows.
     """
 
-    def __init__(self, stored: pa.Table, planned: int | None = None) -> None:
-        numbers = stored.column("send").to_numpy()  # null becomes NaN, which compares as false
+    def __init__(self, stored: pa.Table, planned: int | None = None, chosen: Rows | None = None) -> None:
+        rows = np.arange(stored.num_rows) if chosen is None else chosen
+        numbers = stored.column("send").to_numpy()[rows]  # null becomes NaN, which compares as false
         is_ours = (numbers >= 0) & (planned is None or numbers < planned)
-        ours = stored.filter(pa.array(is_ours))
-        self._strays = stored.filter(pa.array(~is_ours))
-        self.rows = stored.num_rows
-        self.foreign = stored.num_rows - ours.num_rows
-        sends = integers(ours, "send")
-        self._rows: npt.NDArray[np.int64] = np.argsort(sends, kind="stable")
-        self._sends = sends[self._rows]
+        self._strays = rows_at(stored.select(_PLACE), rows[~is_ours])
+        self.rows, self.foreign = rows.size, self._strays.num_rows
+        ours = rows_at(stored, rows[is_ours][np.argsort(numbers[is_ours], kind="stable")])
+        self._sends = integers(ours, "send")
         brokers = ours.column("broker").unify_dictionaries().combine_chunks()
         assert isinstance(brokers, pa.DictionaryArray), "words are dictionary-coded in every sealed table"
         self._brokers = brokers.dictionary.to_pylist()
         self._broker_codes = brokers.indices.to_numpy()
-        self._numbers = [integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")]
+        self._numbers = [integers(ours, name) for name in _PLACE[1:]]
         self._bodies_ok = ours.column("body_ok").to_numpy()
         self._carried = [ours.column(name) for name in (*_CARRIED, "born_timestamp_ms")]
-        self._of_send = self._all() if self._rows.size <= FEW else None
+        self._of_send = self._all() if ours.num_rows <= FEW else None
 
     def strays(self) -> Iterator[Stray]:
-        columns = self._strays.select(["broker", "queue_id", "queue_offset", "store_timestamp_ms"]).to_pylist()
-        return (Stray(**row) for row in columns)
+        return (Stray(**row) for row in self._strays.to_pylist())
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, in sealed order (broker, queue, offset)."""
@@ -65,13 +66,13 @@ class StoredCopies:
             return self._of_send.get(send, ())
         first = int(self._sends.searchsorted(send, side="left"))
         last = int(self._sends.searchsorted(send, side="right"))
-        return tuple(self._copy(int(row)) for row in self._rows[first:last])
+        return tuple(map(self._copy, range(first, last)))
 
     def _all(self) -> dict[int, tuple[Copy, ...]]:
-        numbers = [values[self._rows].tolist() for values in self._numbers]
-        brokers = [self._brokers[code] for code in self._broker_codes[self._rows].tolist()]
-        carried = [values_of(column.take(self._rows).combine_chunks()) for column in self._carried]
-        copies = map(Copy, brokers, *numbers, self._bodies_ok[self._rows].tolist(), *carried)
+        numbers = [values.tolist() for values in self._numbers]
+        brokers = [self._brokers[code] for code in self._broker_codes.tolist()]
+        carried = [values_of(column.combine_chunks()) for column in self._carried]
+        copies = map(Copy, brokers, *numbers, self._bodies_ok.tolist(), *carried)
         found: dict[int, list[Copy]] = {}
         for send, copy in zip(self._sends.tolist(), copies, strict=True):
             found.setdefault(send, []).append(copy)

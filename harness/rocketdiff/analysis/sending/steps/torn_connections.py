@@ -17,8 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from rocketdiff.analysis.sending.send_arrays import rows_with
 from rocketdiff.core.tables.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.oracle.producer.durations import Tearing
 
@@ -53,9 +53,8 @@ class TornConnections:
             self._closed[fault.node].append((fault.inject_ns, _NO_THREAD))
         if attempts is not None:
             closing = CLOSING if tearing.timeouts_close else CLOSING_EVERYWHERE
-            failed = attempts.filter(pc.is_in(attempts.column("error"), pa.array(closing)))
-            columns = (failed.column(name).to_pylist() for name in ("broker", "end_ns", "thread"))
-            for broker, end_ns, thread in zip(*columns, strict=True):
+            failed = rows_with(attempts, "error", closing, ("broker", "end_ns", "thread"))
+            for broker, end_ns, thread in zip(*(column.to_pylist() for column in failed.columns), strict=True):
                 self._closed[broker].append((end_ns, thread))
         for moments in self._closed.values():
             moments.sort()

@@ -96,6 +96,9 @@ class Transitions:
         self._worst_modulus = 1 if dialect.producer.fault_table.extends_only else _worst_modulus(routes)
         self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
+        self._tape_moduli = {version: lcm(modulus, self._worst_modulus) for version, modulus in self._moduli.items()}
+        self._versions: dict[tuple[int, int], list[int]] = {}
+        self._brokers = {version: frozenset(broker for broker, _ in queues) for version, queues in routes.items()}
 
     def every_outcome(self, states: list[HiddenState], point: DecisionPoint) -> list[tuple[HiddenState, Step | None]]:
         """
@@ -165,7 +168,10 @@ class Transitions:
 
     def versions_of(self, send: Send) -> list[int]:
         """Versions of the publish list with known queues that the call may have used."""
-        return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
+        named = send.route, send.route_after
+        if named not in self._versions:
+            self._versions[named] = [version for version in dict.fromkeys(named) if self.routes.get(version)]
+        return self._versions[named]
 
     def meets_step(self, from_ns: int, to_ns: int) -> bool:
         """True if the wall clock was stepped between two instants."""
@@ -192,7 +198,7 @@ class Transitions:
                 thread_state.finish = _loop(thread_state).settle(now_ms, _result_of(point.settled, send.mode))
             if not point.chooses:
                 return thread_state.finish
-            self.tape.modulus = lcm(self._moduli[thread_state.version], self._worst_modulus)
+            self.tape.modulus = self._tape_moduli[thread_state.version]
             state.infos[thread_state.version].defers = bool(point.meanwhile or state.readings)
             step = thread_state.finish or _loop(thread_state).choose(now_ms)
         info = state.infos[thread_state.version]
@@ -240,6 +246,8 @@ class Transitions:
     def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
         """Brokers that other threads note during this choice, with whether they may be available afterwards."""
         moving: dict[str, frozenset[bool]] = {}
+        if not point.meanwhile:
+            return moving
         for other in point.meanwhile:
             if other.settled is None:
                 continue
@@ -305,7 +313,7 @@ class Transitions:
             thread_state.version = version
             thread_state.index = ThreadIndex(self.dialect.producer.index)
             state.forget_unused_lists()
-        self.tape.modulus = lcm(self._moduli[version], self._worst_modulus)
+        self.tape.modulus = self._tape_moduli[version]
         return thread_state
 
     def _force(self, state: HiddenState, point: DecisionPoint) -> None:
@@ -352,7 +360,7 @@ class Transitions:
         if no_address or send.error == ErrorWord.CLIENT_REFUSED:
             return True
         versions = self.versions_of(send)
-        return len(versions) > 1 or all(queue.broker != broker for broker, _ in self.routes[versions[0]])
+        return len(versions) > 1 or queue.broker not in self._brokers[versions[0]]
 
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
         """Indexes equal modulo this select alike: the lcm of the list length and of each fallback broker's write queues."""

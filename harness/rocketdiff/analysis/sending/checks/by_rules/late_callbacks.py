@@ -9,12 +9,10 @@ arm's callbacks, so a sign test decides whether the candidate's are late far mor
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 import scipy
 
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.send_arrays import is_one_of
+from rocketdiff.analysis.sending.send_arrays import is_null, is_one_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.signatures import CALLED_LATE
@@ -32,6 +30,8 @@ SHARE = 0.1
 
 ERROR_BUDGET = 1e-6
 """Bound on the probability of such a split if both arms were as often late; a run tests once per case."""
+
+_NEVER_NS = np.iinfo(np.int64).min
 
 Ints = npt.NDArray[np.int64]
 Waits = tuple[Ints, Ints, npt.NDArray[np.float64]]
@@ -66,15 +66,18 @@ class LateCallbacks(TableObserver):
         sends, attempts = (self._context.trace.table(table, arm) for table in (TableName.SENDS, TableName.ATTEMPTS))
         if not is_one_of(sends.column("mode"), SendMode.ASYNC).any():
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-        mine = pc.and_(pc.is_in(sends.column("mode"), pa.array([SendMode.ASYNC])), pc.is_null(sends.column("error")))
-        ended = attempts.group_by("send").aggregate([("end_ns", "max")])
-        both = sends.filter(mine).select(["send", "end_ns"]).join(ended, "send", join_type="inner")
-        send, called_ns, ended_ns = (both.column(name).to_numpy() for name in ("send", "end_ns", "end_ns_max"))
-        return send, called_ns, (called_ns - ended_ns) / NS_PER_MS
+        mine = is_one_of(sends.column("mode"), SendMode.ASYNC) & is_null(sends.column("error"))
+        send, called_ns = (sends.column(name).to_numpy()[mine] for name in ("send", "end_ns"))
+        tried, tried_ns = (attempts.column(name).to_numpy() for name in ("send", "end_ns"))
+        last_ns = np.full(max(send.max(initial=0), tried.max(initial=0)) + 1, _NEVER_NS)
+        np.maximum.at(last_ns, tried, tried_ns)
+        was_tried = last_ns[send] != _NEVER_NS
+        send, called_ns = send[was_tried], called_ns[was_tried]
+        return send, called_ns, (called_ns - last_ns[send]) / NS_PER_MS
 
 
 def are_late(baseline: int, candidate: int, callbacks: int) -> bool:
     """True if the candidate's late callbacks are many, and far more than the baseline's."""
-    if candidate < SHARE * callbacks:
+    if not candidate or candidate < SHARE * callbacks:
         return False
     return float(scipy.stats.binom.sf(candidate - 1, candidate + baseline, 0.5)) <= ERROR_BUDGET

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from math import inf
 from statistics import median
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
-from rocketdiff.analysis.case_trace import values_of
+from rocketdiff.analysis.case_trace import rows_at
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.fault_windows import FaultPeriods
 from rocketdiff.analysis.sending.checks.context import TableObserver
@@ -27,10 +26,11 @@ from rocketdiff.analysis.sending.checks.durations.lateness import (
     limit_ms,
 )
 from rocketdiff.analysis.sending.checks.results.moments import slowest_in_a_hundred
+from rocketdiff.analysis.sending.send_arrays import Ints, is_one_of
 from rocketdiff.analysis.sending.sends import attempts_by_send
 from rocketdiff.core.answers.evidence import ComparedShares
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.sends.plan import SendKind, SendMode
+from rocketdiff.core.sends.plan import SendKind
 from rocketdiff.core.tables.fault import PAUSES, FaultRecord
 from rocketdiff.core.tables.signatures import LATE_TIMEOUTS, OUTLASTED_TIMEOUT, WAITS_LONGER_EACH_TIME, Signature
 from rocketdiff.core.tables.topology import may_meet
@@ -129,8 +129,8 @@ class SilentBrokers(TableObserver):
             return
         attempts = trace.table(TableName.ATTEMPTS, arm)
         took_ns = attempts.column("end_ns").to_numpy() - attempts.column("start_ns").to_numpy()
-        long = attempts.filter(pa.array(took_ns > allowed.shortest_ms * NS_PER_MS)).select(_COLUMNS)
-        began = _waiting_sends(trace.table(TableName.SENDS, arm), long.column("send"))
+        long = rows_at(attempts.select(_COLUMNS), np.flatnonzero(took_ns > allowed.shortest_ms * NS_PER_MS))
+        began = self._waiting_sends(arm, long.column("send").to_numpy())
         made = attempts_by_send(trace, arm)
         for row in sorted(long.to_pylist(), key=lambda row: (row["start_ns"], row["send"])):
             if row["send"] not in began:
@@ -152,17 +152,16 @@ class SilentBrokers(TableObserver):
                     is_retried=bool(made[row["send"]] > 1),
                 )
 
+    def _waiting_sends(self, arm: Arm, wanted: Ints) -> dict[int, tuple[int, bool]]:
+        """When each wanted send that waits for its answer began, and whether it may be tried again."""
+        sends, kinds = self._context.sends(arm), self._context.trace.table(TableName.SENDS, arm).column("kind")
+        chosen = sends.waits & np.isin(sends.number, wanted)
+        is_plain = is_one_of(kinds, SendKind.PLAIN, SendKind.BATCH)[chosen].tolist()
+        began = zip(sends.start[chosen].tolist(), is_plain, strict=True)
+        return dict(zip(sends.number[chosen].tolist(), began, strict=True))
+
 
 _COLUMNS = ["send", "thread", "attempt", "broker", "start_ns", "end_ns"]
-
-
-def _waiting_sends(sends: pa.Table, wanted: "pa.ChunkedArray[pa.Int64Scalar]") -> dict[int, tuple[int, bool]]:
-    """When each wanted send that waits for its answer began, and whether it may be tried again."""
-    sends = sends.filter(pc.is_in(sends.column("send"), wanted))
-    chosen = sends.filter(pc.invert(pc.is_in(sends.column("mode"), pa.array([SendMode.ASYNC, SendMode.ONEWAY]))))
-    number, start_ns, kind = (values_of(chosen.column(name).combine_chunks()) for name in ("send", "start_ns", "kind"))
-    is_plain = [each in (SendKind.PLAIN, SendKind.BATCH) for each in kind]
-    return dict(zip(number, zip(start_ns, is_plain, strict=True), strict=True))
 
 
 def _silent_ms(broker: str, start_ns: int, pauses: Sequence[FaultRecord]) -> float:

@@ -17,16 +17,12 @@ than FAR_APART times as many as the other's.
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import scipy
 
 from rocketdiff.analysis.fault_windows import FOREVER_NS
 from rocketdiff.analysis.sending.checks.context import TableObserver
-from rocketdiff.analysis.sending.send_arrays import Ints, Mask
+from rocketdiff.analysis.sending.send_arrays import Ints, Mask, is_null
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.records.sending import NEVER_CALLED_BACK
-from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.signatures import UNEQUAL_FAILURES
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.core.units import NS_PER_MS, NS_PER_S
@@ -65,8 +61,8 @@ class UnequalFailures(TableObserver):
         timeout_ns = self._context.entry.settings.send_msg_timeout_ms * NS_PER_MS
         late_ns = timeout_ns + LOOK_NS
         early = [(begin_ns, end_ns - late_ns) for begin_ns, end_ns in outages if end_ns - late_ns > begin_ns]
-        self._compare([SendMode.ASYNC], early, 0)
-        self._compare([None, SendMode.SYNC], outages, sum(map(self._timeouts_in, outages)))
+        self._compare(early, 0, is_awaited=False)
+        self._compare(outages, sum(map(self._timeouts_in, outages)), is_awaited=True)
 
     def _timeouts_in(self, outage: Span) -> int:
         """How many calls the threads of an arm can lose to an outage one after another."""
@@ -75,10 +71,10 @@ class UnequalFailures(TableObserver):
         shortest_ms = min(settings.send_msg_timeout_ms, cap_ms if cap_ms > 0 else settings.send_msg_timeout_ms)
         return self._context.entry.threads * (2 + (outage[1] - outage[0]) // (shortest_ms * NS_PER_MS))
 
-    def _compare(self, modes: Sequence[SendMode | None], spans: Sequence[Span], luck: int) -> None:
+    def _compare(self, spans: Sequence[Span], luck: int, *, is_awaited: bool) -> None:
         if not spans:
             return
-        sends = {arm: self._sends(arm, modes) for arm in Arm}
+        sends = {arm: self._sends(arm, is_awaited=is_awaited) for arm in Arm}
         found = {arm: [_failures(due, failed, span) for span in spans] for arm, (due, failed, _) in sends.items()}
         if not are_unequal(found[Arm.BASELINE], found[Arm.CANDIDATE], luck):
             return
@@ -97,15 +93,12 @@ class UnequalFailures(TableObserver):
             observed=f"{_words(total[Arm.CANDIDATE])} (p = {chance(*total.values()):.2g})",
         )
 
-    def _sends(self, arm: Arm, modes: Sequence[SendMode | None]) -> tuple[Ints, Mask, Ints]:
-        """When each send of these modes was due, whether it failed, and its number."""
-        table = self._context.trace.table(TableName.SENDS, arm)
-        found = table.filter(pc.is_in(table.column("mode"), pa.array(modes, pa.string()))).select(
-            ["due_ns", "error", "send"]
-        )
-        failed = [error not in (None, NEVER_CALLED_BACK) for error in found.column("error").to_pylist()]
-        due, number = (found.column(name).to_numpy() for name in ("due_ns", "send"))
-        return due, np.array(failed, dtype=np.bool_), number
+    def _sends(self, arm: Arm, *, is_awaited: bool) -> tuple[Ints, Mask, Ints]:
+        """When each synchronous send was due, or each asynchronous one, whether it failed, and its number."""
+        sends, errors = self._context.sends(arm), self._context.trace.table(TableName.SENDS, arm).column("error")
+        chosen = sends.waits if is_awaited else ~sends.waits & ~sends.is_oneway
+        failed = ~is_null(errors) & sends.ended
+        return sends.due[chosen], failed[chosen], sends.number[chosen]
 
 
 def are_unequal(baseline: Sequence[Failures], candidate: Sequence[Failures], luck: int = 0) -> bool:
