@@ -31,7 +31,7 @@ SHARE = 0.1
 ERROR_BUDGET = 1e-6
 """Bound on the probability of such a split if both arms were as often late; a run tests once per case."""
 
-_NEVER_NS = np.iinfo(np.int64).min
+_NOT_TRIED = np.iinfo(np.int64).min
 
 Ints = npt.NDArray[np.int64]
 Waits = tuple[Ints, Ints, npt.NDArray[np.float64]]
@@ -69,9 +69,9 @@ class LateCallbacks(TableObserver):
         mine = is_one_of(sends.column("mode"), SendMode.ASYNC) & is_null(sends.column("error"))
         send, called_ns = (sends.column(name).to_numpy()[mine] for name in ("send", "end_ns"))
         tried, tried_ns = (attempts.column(name).to_numpy() for name in ("send", "end_ns"))
-        last_ns = np.full(max(send.max(initial=0), tried.max(initial=0)) + 1, _NEVER_NS)
+        last_ns = np.full(max(send.max(initial=0), tried.max(initial=0)) + 1, _NOT_TRIED)
         np.maximum.at(last_ns, tried, tried_ns)
-        was_tried = last_ns[send] != _NEVER_NS
+        was_tried = last_ns[send] != _NOT_TRIED
         send, called_ns = send[was_tried], called_ns[was_tried]
         return send, called_ns, (called_ns - last_ns[send]) / NS_PER_MS
 
