@@ -1,6 +1,6 @@
 """The sealed tables of one case. Columns stay in Arrow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -123,9 +123,13 @@ def rows_at(table: Rows, rows: npt.NDArray[np.int64]) -> Rows:
 
 def rows_of(table: pa.Table) -> list[Row]:
     """Return ``to_pylist`` of a table, faster."""
-    columns = [values_of(column.combine_chunks()) for column in table.columns]
     names = table.column_names
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [dict(zip(names, row, strict=True)) for row in tuples_of(table, names)]
+
+
+def tuples_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of these columns of a table."""
+    return zip(*(values_of(table.column(name).combine_chunks()) for name in names), strict=True)
 
 
 def values_of(column: Any) -> list[Any]:

@@ -1,7 +1,6 @@
 """By when a message must have been delivered that its broker had by an instant, at each limit."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +33,7 @@ def read(*changes: Change, **story: Any) -> tuple[CaseStory, GroupStory]:
 
 def is_late(start_ms: float, due_ms: float, *changes: Change, **story: Any) -> bool:
     case, group = read(*changes, **story)
-    delivery = replace(group.by_send[SEND][0], start_ns=ns(start_ms))
+    delivery = group.by_send[SEND][0]._replace(start_ns=ns(start_ms))
     return Promptly(case, group).is_late(delivery, ns(due_ms))
 
 
@@ -156,7 +155,7 @@ def test_a_message_waits_in_a_queue_that_is_kept(
 ) -> None:
     """For a heartbeat and a pull, or the broker's look, whichever is longer."""
     case, group = read(*changes, **story)
-    delivery = replace(group.by_send[SEND][0], start_ns=ns(99_000))
+    delivery = group.by_send[SEND][0]._replace(start_ns=ns(99_000))
     kept_ns = Promptly(case, group).kept_ns(delivery, ns(due_ms), Membership(case, group))
     assert (kept_ns and kept_ns / NS_PER_MS) == expected
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
-from rocketdiff.analysis.case_trace import CaseTrace, Row
+from rocketdiff.analysis.case_trace import CaseTrace, Row, tuples_of
 from rocketdiff.analysis.consuming.wire_offsets import offsets_on_the_wire
 from rocketdiff.analysis.consuming.wire_owned import ids_on_the_wire, owned_on_the_wire, pulling_members
 from rocketdiff.core.arm import Arm
@@ -67,8 +67,7 @@ def queue_of(kind: str, broker: str, queue_id: int) -> QueueOf:
     return QueueOf(TopicKind(kind), broker, queue_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A message of the fed topic as its broker holds it. send: None if it is none of ours."""
 
     queue: QueueOf
@@ -80,8 +79,7 @@ class Held:
     born_host: str
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """
     One message in one call of a listener. number: of the delivery of its message in its group, from 0.
 
@@ -147,8 +145,7 @@ class Tenure:
         return self.from_ns <= at_ns and (self.until_ns is None or at_ns < self.until_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """
     A committed offset. by_ns: when it was known. member: that sent it, None if the broker was asked.
 
@@ -529,7 +526,7 @@ def story_of(trace: CaseTrace) -> CaseStory:
 
 def _placed(message: Held, subscribed: Subscribed) -> Held:
     place = subscribed.place(message.queue, message.queue_offset)
-    return message if place == message.queue_offset else replace(message, queue_offset=place)
+    return message if place == message.queue_offset else message._replace(queue_offset=place)
 
 
 def _watched_until_ns(polls: Iterable[Row], lives: Iterable[Life], deliveries: Iterable[Delivery]) -> int:
@@ -631,7 +628,9 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
     reporting, owning = {row["member"] for row in events}, {row["member"] for row in owned}
     events += offsets_on_the_wire(wire, members, reporting)
     events = [*_placed_rows(events, subscribed, "value")]
-    owned += owned_on_the_wire(wire, trace.rows(TableName.CALLS, arm), members, owning)
+    silent = pulling_members(wire) - owning
+    if silent:
+        owned += owned_on_the_wire(wire, trace.rows(TableName.CALLS, arm), members, owning)
     deliveries, unsubscribed = _deliveries(trace, arm, subscribed)
     tenures = _tenures(owned, events, lives, asks_again=own.is_orderly or own.polls)
     return GroupStory(
@@ -650,7 +649,7 @@ def _group(trace: CaseTrace, arm: Arm, subscribed: Subscribed, ends: _Ends) -> G
         tuple(sorted(map(_round, trace.rows(TableName.ALLOCATIONS, arm)), key=lambda each: each.at_ns)),
         tuple(sorted(map(_listing, trace.rows(TableName.LISTED, arm)), key=lambda each: each.asked_ns)),
         GroupTopics(own.name, trace.entry.topics.get(arm, "")),
-        pulling_members(wire) - owning,
+        silent,
         own.polls,
         own.commits_itself,
         unsubscribed,
@@ -661,13 +660,13 @@ def _deliveries(
     trace: CaseTrace, arm: Arm, subscribed: Subscribed
 ) -> tuple[tuple[Delivery, ...], tuple[Delivery, ...]]:
     """Return those of the group's messages, and the others, in the order of their calls."""
-    calls = {(row["member"], row["call"]): row for row in trace.rows(TableName.CALLS, arm)}
-    rows = [(calls[row["member"], row["call"]], row) for row in trace.rows(TableName.DELIVERIES, arm)]
-    rows.sort(key=lambda one: (one[0]["start_ns"], one[1]["member"], one[1]["call"], one[1]["queue_offset"]))
+    calls = {(member, call): rest for member, call, *rest in tuples_of(trace.table(TableName.CALLS, arm), _OF_CALLS)}
+    rows = [(calls[row[:2]], row) for row in tuples_of(trace.table(TableName.DELIVERIES, arm), _OF_DELIVERIES)]
+    rows.sort(key=lambda one: (one[0][0], *one[1][:3]))
     counts: defaultdict[int | None, int] = defaultdict(int)
     own, others = [], []
     for call, row in rows:
-        queue, offset, send = _queue(call), row["queue_offset"], row["send"]
+        queue, offset, send = queue_of(*call[1:4]), row[2], row[3]
         if subscribed.takes(queue, offset):
             own.append(_delivery(call, row, queue, subscribed.place(queue, offset), counts[send]))
             counts[send] += 1
@@ -676,25 +675,37 @@ def _deliveries(
     return tuple(own), tuple(others)
 
 
-def _delivery(call: Row, row: Row, queue: QueueOf, queue_offset: int, number: int) -> Delivery:
+_OF_CALLS = (
+    *("member", "call", "start_ns", "kind", "broker", "queue_id", "end_ns", "incarnation"),
+    *("result", "delay_level", "suspend_ms", "ack_index"),
+)
+_OF_DELIVERIES = (
+    *("member", "call", "queue_offset", "send", "times", "body_ok", "shown_topic"),
+    *("properties", "unique_key", "place"),
+)
+
+
+def _delivery(call: Sequence[Any], row: Sequence[Any], queue: QueueOf, queue_offset: int, number: int) -> Delivery:
+    start_ns, _, _, _, end_ns, incarnation, result, delay_level, suspend_ms, ack_index = call
+    member, called, _, send, times, body_ok, shown, properties, key, place = row
     return Delivery(
-        member=row["member"],
-        incarnation=call["incarnation"],
-        call=row["call"],
+        member=member,
+        incarnation=incarnation,
+        call=called,
         queue=queue,
         queue_offset=queue_offset,
-        send=row["send"],
-        times=row["times"],
-        body_ok=row["body_ok"],
-        start_ns=call["start_ns"],
-        end_ns=call["end_ns"],
-        result=_RESULTS[call["result"]],
-        delay_level=call["delay_level"],
-        suspend_ms=call["suspend_ms"],
-        shown=_KINDS[row["shown_topic"]],
-        properties=row["properties"],
-        key=row["unique_key"],
-        is_behind=call["ack_index"] is not None and row["place"] > call["ack_index"],
+        send=send,
+        times=times,
+        body_ok=body_ok,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        result=_RESULTS[result],
+        delay_level=delay_level,
+        suspend_ms=suspend_ms,
+        shown=_KINDS[shown],
+        properties=properties,
+        key=key,
+        is_behind=ack_index is not None and place > ack_index,
         number=number,
     )
 
@@ -702,7 +713,7 @@ def _delivery(call: Row, row: Row, queue: QueueOf, queue_offset: int, number: in
 def _numbered(deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
     counts: defaultdict[int | None, int] = defaultdict(int)
     for each in deliveries:
-        yield replace(each, number=counts[each.send])
+        yield each._replace(number=counts[each.send])
         counts[each.send] += 1
 
 

@@ -10,6 +10,7 @@ threads, and then writes what was finished when it was sent. Two members that ow
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rocketdiff.core.units import NS_PER_S
 from rocketdiff.oracle.consumer.finishing import Progress
@@ -62,8 +63,7 @@ class Down:
         return self.unsafe_from_ns <= to_ns and (self.until_ns is None or from_ns <= self.until_ns + SETTLED_NS)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Least and greatest offset that may be committed at an instant. A group that has committed nothing has 0."""
 
     least: int

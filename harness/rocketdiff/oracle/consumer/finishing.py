@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count, takewhile
+from typing import NamedTuple
 
 from rocketdiff.core.units import NS_PER_S
 
@@ -28,8 +29,7 @@ LOCAL_RETRY_NS = 5 * NS_PER_S
 """If both ways failed, the member consumes the message again after this time, and it was not finished meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """
     A message in a call of a member's listener. end_ns: None if the call never ended.
 
