@@ -60,7 +60,7 @@ def available_then_reachable_then_any(
         selector.index.reset(selector.tape)
         if selector.observer is not None:
             selector.observer(IndexReset(selector.index.value))
-    queues = selector.info.queues
+    queues, observer = selector.info.queues, selector.observer
     for _ in queues:
         position = rotate(selector)
         broker = queues[position].broker
@@ -68,7 +68,8 @@ def available_then_reachable_then_any(
         refusal = _refuse_last_or_avoided(selector, broker, last_broker, now_ms)
         if refusal is None:
             return _taken(selector, position, Tier.AVAILABLE)
-        _left(selector, queues[position], refusal, now_ms)
+        if observer is not None:
+            _left(selector, queues[position], refusal, now_ms)
     # Each tier takes its own ticks: the second continues where the first stopped.
     for _ in queues:
         position = rotate(selector)

@@ -16,6 +16,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -66,11 +67,12 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
     """Note what this check finds in a case."""
     if story.held is None:
         return
+    shown = _Shown(story)
     for group in (reader for each in story.groups.values() for reader in each.readers):
         waiting = Waiting(story, group)
         summary = story.trace.entry.arms.get(group.arm)
         if summary is not None and CONTENT in summary.capabilities:
-            _observe_first(story, facts, group)
+            _observe_first(shown, facts, group)
         for queue, held in story.held.items():
             _observe_queue(facts, group, queue, held, waiting)
         _observe_calls(story, facts, group)
@@ -80,7 +82,24 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
             stored = None if each.send is None else story.held_by_send.get(each.send)
             if each.queue.kind is TopicKind.RETRY and stored is not None and stored.body_ok and not each.body_ok:
                 _note_damaged(facts, group, each)
-            _observe_head(facts, group, each, stored)
+            _observe_head(facts, group, each, shown)
+
+
+class _Shown:
+    """What listeners must see of each message, which is read once for all deliveries."""
+
+    def __init__(self, story: CaseStory) -> None:
+        held = {send: each.properties for send, each in story.held_by_send.items() if each.properties is not None}
+        self.sent: Mapping[int | None, Mapping[str, str]] = {send: json.loads(text) for send, text in held.items()}
+
+    @cached_property
+    def of_first_deliveries(self) -> Mapping[int | None, Mapping[str, str]]:
+        """The key of each message, and what its sender gave it."""
+        others = OF_EVERY_MESSAGE - {UNIQUE_KEY}
+        return {
+            send: {name: text for name, text in properties.items() if name not in others}
+            for send, properties in self.sent.items()
+        }
 
 
 def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
@@ -124,16 +143,16 @@ def _while_paused(story: CaseStory, group: GroupStory, pause: QueuePause, spread
             yield each
 
 
-def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, stored: Held | None) -> None:
+def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, shown: _Shown) -> None:
     """Compare the topic and the properties that a listener sees with those of the message as it was sent."""
     if delivery.shown is not TopicKind.FED:
         _note_head(facts, group, delivery, OTHER_TOPIC, "the topic it was sent to", f"a topic of kind {delivery.shown}")
-    if stored is None or stored.properties is None or delivery.properties is None:
-        return
-    _compare_properties(facts, group, delivery, json.loads(stored.properties), json.loads(delivery.properties))
+    sent = shown.sent.get(delivery.send)
+    if sent is not None and delivery.properties is not None:
+        _compare_properties(facts, group, delivery, sent, json.loads(delivery.properties))
 
 
-def _observe_first(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+def _observe_first(shown: _Shown, facts: GroupFacts, group: GroupStory) -> None:
     """
     Compare what members show of messages whose properties they did not report: the key, and nothing that the sender gave.
 
@@ -141,13 +160,9 @@ def _observe_first(story: CaseStory, facts: GroupFacts, group: GroupStory) -> No
     """
     reported = {(each.member, each.send) for each in group.deliveries if each.properties is not None}
     for each in group.deliveries:
-        stored = None if each.send is None else story.held_by_send.get(each.send)
-        if stored is None or stored.properties is None or (each.member, each.send) in reported:
-            continue
-        sent = json.loads(stored.properties)
-        own = {name: sent[name] for name in sent.keys() - OF_EVERY_MESSAGE}
-        key = {name: sent[name] for name in (UNIQUE_KEY,) if name in sent}
-        _compare_properties(facts, group, each, own | key, {} if each.key is None else {UNIQUE_KEY: each.key})
+        sent = shown.of_first_deliveries.get(each.send)
+        if sent is not None and (each.member, each.send) not in reported:
+            _compare_properties(facts, group, each, sent, {} if each.key is None else {UNIQUE_KEY: each.key})
 
 
 def _compare_properties(

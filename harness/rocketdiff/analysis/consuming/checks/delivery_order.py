@@ -72,10 +72,12 @@ def _calls(deliveries: Sequence[Delivery]) -> list[_Call]:
 def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory, calls: Sequence[_Call]) -> None:
     """Note the first difference of each kind in one tenure."""
     known: set[Signature] = set()
-    seen: set[int] = set()
+    seen, greatest = set[int](), -1
     for before, call in pairwise(calls):
-        seen.update(each.queue_offset for each in before.messages)
-        for signature, delivery, expected, observed in _differences(story, group, before, call, seen):
+        offsets = [each.queue_offset for each in before.messages]
+        seen.update(offsets)
+        greatest = max(greatest, *offsets)
+        for signature, delivery, expected, observed in _differences(story, group, before, call, seen, greatest):
             if signature not in known:
                 known.add(signature)
                 facts.differ_at(signature, group, delivery, expected, observed)
@@ -85,9 +87,9 @@ _Difference = tuple[Signature, Delivery, str, str]
 
 
 def _differences(
-    story: CaseStory, group: GroupStory, before: _Call, call: _Call, seen: Collection[int]
+    story: CaseStory, group: GroupStory, before: _Call, call: _Call, seen: Collection[int], greatest: int
 ) -> Iterator[_Difference]:
-    """Compare a call with the one before it. seen: all offsets that came before."""
+    """Compare a call with the one before it. seen: all offsets that came before, and the greatest of them."""
     last, head = before.head, call.head
     if _overlaps(before, call):
         yield PARALLEL_CALLS, head, f"one call at a time for {head.queue}", "another one has not ended"
@@ -95,7 +97,7 @@ def _differences(
         yield from _after_a_failure(story, group, before, call)
     elif head.queue_offset in seen:
         yield REPEATED, head, f"{head.queue} going on after {_of(last)}, which was consumed", f"{_of(head)} again"
-    elif head.queue_offset < max(seen):
+    elif head.queue_offset < greatest:
         yield OVERTAKEN, head, f"{head.queue} in order, after {_of(last)}", _of(head)
 
 
