@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey, rows_at
 from rocketdiff.analysis.registry import judge_case
+from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
 from rocketdiff.record.rules import BASE
@@ -93,10 +94,7 @@ def read_unit(place: RecordPlace, unit: CaseUnit) -> CaseTrace:
     tables: dict[TableKey, pa.Table] = {}
     for statement in statements:
         rows = _rows(place, unit.file(TRACES[statement.table]), unit.run)
-        wanted = pc.equal(rows.column("case"), pa.scalar(unit.case))
-        if statement.arm is not None:
-            wanted = pc.and_(wanted, pc.equal(rows.column("arm"), pa.scalar(ARM_CODES[statement.arm])))
-        content = rows.filter(wanted).drop_columns(["run"]).cast(TABLES[statement.table].schema)
+        content = rows.of(unit.case, statement.arm).cast(TABLES[statement.table].schema)
         verify(content, statement, where=f"{statement.table} of case {unit.case} of run {unit.run} in the record")
         tables[statement.table, statement.arm] = content
     entry, rules = manifest.case(unit.case), manifest.baseline_rules
@@ -117,7 +115,25 @@ def _manifest(place: RecordPlace, file: StatedFile, run: str) -> RunManifest:
     return decode_manifest(found[0].encode(), where=f"run {run} of the record")
 
 
+class _RunRows:
+    """The rows of a run in one table."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._table = rows.drop_columns(["run"])
+        cases = rows.column("case").to_numpy()
+        arms = rows.column("arm").to_numpy() if "arm" in rows.column_names else np.zeros_like(cases)
+        keys = cases.astype(np.int64) * len(ARM_CODES) + arms
+        order = np.argsort(keys, kind="stable")
+        found, begins = np.unique(keys[order], return_index=True)
+        self._rows = dict(zip(found.tolist(), np.split(order, begins)[1:], strict=True))
+
+    def of(self, case: int, arm: Arm | None) -> pa.Table:
+        """Return those of a case, and of an arm in a table that has arms."""
+        key = case * len(ARM_CODES) + (0 if arm is None else ARM_CODES[arm])
+        return rows_at(self._table, self._rows.get(key, np.empty(0, dtype=np.int64)))
+
+
 @lru_cache(maxsize=12)
-def _rows(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
+def _rows(place: RecordPlace, file: StatedFile, run: str) -> _RunRows:
     """Cached for the run's next case; at most two runs are in memory."""
-    return read_run(place, file, run)
+    return _RunRows(read_run(place, file, run))

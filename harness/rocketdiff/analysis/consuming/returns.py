@@ -55,7 +55,7 @@ def returns(story: CaseStory, group: GroupStory, membership: Membership) -> Iter
 
 def are_unlike(one: Sequence[Return], other: Sequence[Return]) -> bool:
     """True if one group is back soon after more restarts than the other, and chance does not explain it (Fisher's exact test)."""
-    return exact_fisher(counts(one), counts(other)) < ALPHA
+    return bool(one and other) and exact_fisher(counts(one), counts(other)) < ALPHA
 
 
 def counts(found: Sequence[Return]) -> tuple[int, int]:

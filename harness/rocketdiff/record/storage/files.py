@@ -4,6 +4,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,10 @@ from rocketdiff.traces.remote import file_system_of, is_url
 
 ROWS_A_GROUP = 131_072
 """Rows of small tables buffered before a write: some MB, which Spark reads at once."""
+
+
+_GREATEST = "\U0010ffff"
+"""Behind the names of all runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +177,12 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
     """Return the rows of one run in a file; reads only row groups whose statistics admit the run."""
     system, root = place.file_system()
     require_as_committed(system, root, [file])
-    names = COLUMNS[Kept(file.table)].names
+    path, names = f"{root}/{file.table}/{file.path}", COLUMNS[Kept(file.table)].names
     try:
-        with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:
-            require_columns(opened.schema_arrow.names, names, file)
-            groups = [number for number in range(opened.num_row_groups) if _may_hold(opened, number, run)]
+        (seen,) = system.get_file_info([path])
+        footer = _footer(place, file, seen.mtime_ns)
+        groups = [number for number, (least, most) in enumerate(footer.runs) if least <= run <= most]
+        with pq.ParquetFile(system.open_input_file(path), metadata=footer.metadata) as opened:
             rows = opened.read_row_groups(groups, columns=names, use_threads=False)
     except FileNotFoundError as problem:
         # A worker that does not share the record's folder; not a defect of the run, which would be recorded.
@@ -191,7 +197,26 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
             seen=words_of(problem),
             hint="rocketdiff record check says what is damaged",
         ) from problem
-    return rows.filter(pc.equal(rows.column("run"), pa.scalar(run)))
+    is_alone = all(footer.runs[number] == (run, run) for number in groups)
+    return rows if is_alone else rows.filter(pc.equal(rows.column("run"), pa.scalar(run)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Footer:
+    """What the end of a file says. runs: between which names those of each row group are."""
+
+    metadata: pq.FileMetaData
+    runs: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=64)
+def _footer(place: RecordPlace, file: StatedFile, _changed_ns: int | None) -> _Footer:
+    """Kept for the file's next run, because reading it takes longer than the rows of a run where it has many."""
+    system, root = place.file_system()
+    with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:
+        require_columns(opened.schema_arrow.names, COLUMNS[Kept(file.table)].names, file)
+        metadata = opened.metadata
+        return _Footer(metadata, tuple(_runs_of(metadata.row_group(each)) for each in range(metadata.num_row_groups)))
 
 
 def require_columns(seen: Sequence[str], names: Sequence[str], file: StatedFile) -> None:
@@ -200,9 +225,11 @@ def require_columns(seen: Sequence[str], names: Sequence[str], file: StatedFile)
         raise TraceError(f"columns {', '.join(names)} in {file.table}/{file.path}", seen=", ".join(seen), hint=RESTORE)
 
 
-def _may_hold(file: pq.ParquetFile, group: int, run: str) -> bool:
-    statistics = file.metadata.row_group(group).column(0).statistics
-    return statistics is None or not statistics.has_min_max or str(statistics.min) <= run <= str(statistics.max)
+def _runs_of(group: pq.RowGroupMetaData) -> tuple[str, str]:
+    statistics = group.column(0).statistics
+    if statistics is None or not statistics.has_min_max:
+        return "", _GREATEST
+    return str(statistics.min), str(statistics.max)
 
 
 def texts(rows: pa.Table, column: str) -> list[str]:
