@@ -101,6 +101,8 @@ OTHERS: dict[str, tuple[Stored, bool, dict[str, Any] | None]] = {
     "a backslash in the number": ({"properties": text(3).replace("r/t/03", "r/t/\\\\")}, False, None),
     "the character after the last printable one": ({"properties": text(3).replace("0A000003", "0A00000\x7f")}, False, None),
     "a letter beyond ASCII": ({"properties": text(3, UNIQ_KEY="0Aä00003")}, False, None),
+    "another alphabet": ({"properties": text(3, KEYS="ключ")}, True, EMPTY | {"KEYS": "ключ"}),
+    "a number beyond ASCII": ({"properties": text(3).replace("r/t/03", "r/t/ü3")}, False, None),
     "a number for a value": ({"properties": '{"KEYS":1}'}, False, None),
     "no properties": ({"properties": None}, False, None),
     "empty properties": ({"properties": ""}, False, None),

@@ -135,11 +135,23 @@ def test_an_attempt_that_ends_before_it_begins(cases: Cases) -> None:
 def test_the_length_of_a_stretch_changes_no_fact(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     """The length of a stretch does not change the facts."""
     monkeypatch.setattr("rocketdiff.analysis.sending.columns.observed.STRETCH", 7)
-    monkeypatch.setattr(columns_module, "MOST_SLOW", 1.0)
     drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(0, 80, 9)]
     turns = [Change(TableName.ATTEMPTS, Arm.BASELINE, row, 3, 1) for row in range(5, 80, 11)]
     here, there = both_ways(changed(cases["two pauses, three brokers"], [*drops, *turns]))
     assert here == there
+
+
+@pytest.mark.parametrize(("few", "has_columns"), [(0, False), (1 << 16, True)])
+def test_columns_of_a_case_with_little_calm(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch, few: int, has_columns: bool
+) -> None:
+    """A small case has them all the same; a large one would keep too many objects at once."""
+    monkeypatch.setattr(columns_module, "FEW", few)
+    drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(80)]
+    trace = changed(cases["two pauses, three brokers"], drops)
+    columns = case_columns(trace, rulebook_for(trace))
+    assert (columns is not None) == has_columns
+    assert columns is None or columns.slow.mean() > 0.5
 
 
 def test_the_plain_replay_can_be_asked_for(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,8 +29,12 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
 
+FEW = 1 << 16
 MOST_SLOW = 0.5
-"""Above this share of sends that become objects, the columns save nothing."""
+"""
+Above this share of sends that become objects, a case of more than FEW sends has no columns: they keep more objects at once than reading
+send by send does.
+"""
 
 ROUNDING_MS = 1.0
 """Margin of a bound. Floating-point sums in another order differ by far less."""
@@ -78,7 +82,7 @@ class CaseColumns:
 
 
 def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
-    """Return the columns of a case; None if it cannot be judged in columns, or if too little of it is calm."""
+    """Return the columns of a case; None if it cannot be judged in columns, or if too little of a large one is calm."""
     kind, mode = _kind(trace, rulebook), _mode(trace, rulebook)
     if (
         kind is None
@@ -102,7 +106,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     )
     if mode is not SendMode.SYNC:
         slow[_longest_call(arms, views, returned)] = True
-    if not keys.size or slow.mean() > MOST_SLOW:
+    if not keys.size or (keys.size > FEW and slow.mean() > MOST_SLOW):
         return None
     return CaseColumns(kind, mode, brokers, arms, keys, views, returned, slow)
 

@@ -287,10 +287,8 @@ class _Texts:
 
 
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
-    """Return the pattern of a text, a JSON object; None if it is not flat and ASCII, or its open places are ambiguous."""
+    """Return the pattern of a text, a JSON object; None if it is not flat, or its open places are ambiguous or not ASCII."""
     content = text.tobytes()
-    if not content.isascii():
-        return None
     carried: dict[str, str] = json.loads(content)
     if not all(isinstance(value, str) for value in carried.values()):
         return None
@@ -311,7 +309,7 @@ def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
 def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice | None:
     """Return the position of a property's value; None if it is not certain, or escaped in part."""
     needle = f'"{name}":"'.encode()
-    if name not in carried or content.count(needle) != 1:
+    if name not in carried or not carried[name].isascii() or content.count(needle) != 1:
         return None
     begin = content.index(needle) + len(needle)
     place = slice(begin, begin + len(carried[name]))
