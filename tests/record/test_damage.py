@@ -16,6 +16,7 @@ from rocketdiff.record.commands import add, check, compact, judge, status, unfin
 from rocketdiff.record.conclude import Concluding
 from rocketdiff.record.facts import CONCLUDED_FROM
 from rocketdiff.record.rules import rules_now
+from rocketdiff.record.storage import files as files_module
 from rocketdiff.record.storage.digests import DamagedFile
 from rocketdiff.record.storage.files import RecordPlace
 from rocketdiff.record.storage.store import look
@@ -31,7 +32,7 @@ Recorded = Callable[..., RecordPlace]
 
 def flip(path: Path, at: int, bit: int = 2) -> bytes:
     """Change a bit; return the file as it was."""
-    for cached in (judge_module._manifest, judge_module._rows):
+    for cached in (judge_module._manifest, judge_module._rows, files_module._footer):
         cached.cache_clear()  # as in another process
     return flipped(path, at, bit)
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, rows_at
@@ -115,22 +118,38 @@ def _manifest(place: RecordPlace, file: StatedFile, run: str) -> RunManifest:
     return decode_manifest(found[0].encode(), where=f"run {run} of the record")
 
 
+_ARMS = 256
+"""More than any number of an arm that a damaged row may have."""
+
+
 class _RunRows:
-    """The rows of a run in one table."""
+    """The rows of a run in one table, as a writer leaves them in order: a case after the other, an arm after the other."""
 
     def __init__(self, rows: pa.Table) -> None:
         self._table = rows.drop_columns(["run"])
-        cases = rows.column("case").to_numpy()
-        arms = rows.column("arm").to_numpy() if "arm" in rows.column_names else np.zeros_like(cases)
-        keys = cases.astype(np.int64) * len(ARM_CODES) + arms
-        order = np.argsort(keys, kind="stable")
-        found, begins = np.unique(keys[order], return_index=True)
-        self._rows = dict(zip(found.tolist(), np.split(order, begins)[1:], strict=True))
+        keys = _numbers(rows, "case") * _ARMS
+        if "arm" in rows.column_names:
+            keys += _numbers(rows, "arm")
+        self._order = np.argsort(keys, kind="stable") if bool((np.diff(keys) < 0).any()) else None
+        keys = keys if self._order is None else keys[self._order]
+        begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+        spans = pairwise([*begins.tolist(), keys.size])
+        self._spans: dict[int, tuple[int, int]] = dict(zip(keys[begins].tolist(), spans, strict=True))
 
     def of(self, case: int, arm: Arm | None) -> pa.Table:
         """Return those of a case, and of an arm in a table that has arms."""
-        key = case * len(ARM_CODES) + (0 if arm is None else ARM_CODES[arm])
-        return rows_at(self._table, self._rows.get(key, np.empty(0, dtype=np.int64)))
+        begin, end = self._spans.get(case * _ARMS + (0 if arm is None else ARM_CODES[arm]), (0, 0))
+        return (
+            self._table.slice(begin, end - begin)
+            if self._order is None
+            else rows_at(self._table, self._order[begin:end])
+        )
+
+
+def _numbers(rows: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    """Return a column of integers; -1, which no case or arm has, for null."""
+    found: Any = rows.column(column)
+    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int64)
 
 
 @lru_cache(maxsize=12)

@@ -180,7 +180,7 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
     path, names = f"{root}/{file.table}/{file.path}", COLUMNS[Kept(file.table)].names
     try:
         (seen,) = system.get_file_info([path])
-        footer = _footer(place, file, seen.mtime_ns)
+        footer = _footer(place, file, seen.size, seen.mtime_ns)
         groups = [number for number, (least, most) in enumerate(footer.runs) if least <= run <= most]
         with pq.ParquetFile(system.open_input_file(path), metadata=footer.metadata) as opened:
             rows = opened.read_row_groups(groups, columns=names, use_threads=False)
@@ -203,15 +203,19 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class _Footer:
-    """What the end of a file says. runs: between which names those of each row group are."""
+    """What the end of a file says. runs: between which names those of each row group are; any if it does not say."""
 
     metadata: pq.FileMetaData
     runs: tuple[tuple[str, str], ...]
 
 
-@lru_cache(maxsize=64)
-def _footer(place: RecordPlace, file: StatedFile, _changed_ns: int | None) -> _Footer:
-    """Kept for the file's next run, because reading it takes longer than the rows of a run where it has many."""
+@lru_cache(maxsize=24)
+def _footer(place: RecordPlace, file: StatedFile, _size: int | None, _changed_ns: int | None) -> _Footer:
+    """
+    Kept for the next run of a file, for all tables of a part: where a file has many runs, its footer is longer than the rows of one.
+
+    A file of another size or time is read anew.
+    """
     system, root = place.file_system()
     with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:
         require_columns(opened.schema_arrow.names, COLUMNS[Kept(file.table)].names, file)
@@ -227,7 +231,7 @@ def require_columns(seen: Sequence[str], names: Sequence[str], file: StatedFile)
 
 def _runs_of(group: pq.RowGroupMetaData) -> tuple[str, str]:
     statistics = group.column(0).statistics
-    if statistics is None or not statistics.has_min_max:
+    if statistics is None or not statistics.has_min_max or statistics.null_count:
         return "", _GREATEST
     return str(statistics.min), str(statistics.max)
 

@@ -146,12 +146,22 @@ def test_columns_of_a_case_with_little_calm(
     cases: Cases, monkeypatch: pytest.MonkeyPatch, few: int, has_columns: bool
 ) -> None:
     """A small case has them all the same; a large one would keep too many objects at once."""
-    monkeypatch.setattr(columns_module, "FEW", few)
+    monkeypatch.setattr(columns_module, "SMALL_CASE", few)
     drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(80)]
     trace = changed(cases["two pauses, three brokers"], drops)
     columns = case_columns(trace, rulebook_for(trace))
     assert (columns is not None) == has_columns
     assert columns is None or columns.slow.mean() > 0.5
+
+
+@pytest.mark.parametrize("story", ["two pauses, three brokers", "asynchronous, a pause", "one-way, a pause"])
+def test_facts_of_a_case_without_a_calm_send_are_equal(cases: Cases, story: str) -> None:
+    """No tally comes from columns, if every message is damaged."""
+    rows = cases[story].tables[TableName.STORED, Arm.CANDIDATE].num_rows
+    trace = changed(cases[story], [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(rows)])
+    assert in_columns(trace).slow.all()
+    here, there = both_ways(trace)
+    assert here == there
 
 
 def test_the_plain_replay_can_be_asked_for(cases: Cases, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -59,6 +58,8 @@ UNIQUE_KEY = "UNIQ_KEY"
 SPREAD_NS = NS_PER_S
 """Clocks, and a thread that has looked whether its queue is paused and then waits for a core, besides two stalls of the case's longest."""
 
+_NOT_SHOWN = OF_EVERY_MESSAGE - {UNIQUE_KEY}
+
 CHANGED_ON_THE_WAY = frozenset({"CLUSTER", "DELAY", "MSG_REGION", "TRACE_ON", "WAIT"})
 """Properties that brokers and clients set anew when a message is stored, handed back or sent again."""
 
@@ -86,20 +87,29 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
 
 
 class _Shown:
-    """What listeners must see of each message, which is read once for all deliveries."""
+    """What listeners must see of messages, each of which is read once for all its deliveries."""
 
     def __init__(self, story: CaseStory) -> None:
-        held = {send: each.properties for send, each in story.held_by_send.items() if each.properties is not None}
-        self.sent: Mapping[int | None, Mapping[str, str]] = {send: json.loads(text) for send, text in held.items()}
+        self._held = story.held_by_send
+        self._sent: dict[int, dict[str, str]] = {}
+        self._first: dict[int, dict[str, str]] = {}
 
-    @cached_property
-    def of_first_deliveries(self) -> Mapping[int | None, Mapping[str, str]]:
-        """The key of each message, and what its sender gave it."""
-        others = OF_EVERY_MESSAGE - {UNIQUE_KEY}
-        return {
-            send: {name: text for name, text in properties.items() if name not in others}
-            for send, properties in self.sent.items()
-        }
+    def sent(self, send: int | None) -> Mapping[str, str] | None:
+        """Return the properties of a message as it is stored; None if they are not known."""
+        held = None if send is None else self._held.get(send)
+        if held is None or held.properties is None or send is None:
+            return None
+        if send not in self._sent:
+            self._sent[send] = json.loads(held.properties)
+        return self._sent[send]
+
+    def at_first(self, send: int | None) -> Mapping[str, str] | None:
+        """Return its key, and what its sender gave it."""
+        if send is None or (sent := self.sent(send)) is None:
+            return None
+        if send not in self._first:
+            self._first[send] = {name: text for name, text in sent.items() if name not in _NOT_SHOWN}
+        return self._first[send]
 
 
 def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
@@ -147,8 +157,7 @@ def _observe_head(facts: GroupFacts, group: GroupStory, delivery: Delivery, show
     """Compare the topic and the properties that a listener sees with those of the message as it was sent."""
     if delivery.shown is not TopicKind.FED:
         _note_head(facts, group, delivery, OTHER_TOPIC, "the topic it was sent to", f"a topic of kind {delivery.shown}")
-    sent = shown.sent.get(delivery.send)
-    if sent is not None and delivery.properties is not None:
+    if delivery.properties is not None and (sent := shown.sent(delivery.send)) is not None:
         _compare_properties(facts, group, delivery, sent, json.loads(delivery.properties))
 
 
@@ -160,8 +169,7 @@ def _observe_first(shown: _Shown, facts: GroupFacts, group: GroupStory) -> None:
     """
     reported = {(each.member, each.send) for each in group.deliveries if each.properties is not None}
     for each in group.deliveries:
-        sent = shown.of_first_deliveries.get(each.send)
-        if sent is not None and (each.member, each.send) not in reported:
+        if (each.member, each.send) not in reported and (sent := shown.at_first(each.send)) is not None:
             _compare_properties(facts, group, each, sent, {} if each.key is None else {UNIQUE_KEY: each.key})
 
 

@@ -29,10 +29,10 @@ from rocketdiff.core.sends.plan import SendKind, SendMode
 from rocketdiff.core.tables.topology import topology_named
 from rocketdiff.traces.schema import TableName
 
-FEW = 1 << 16
+SMALL_CASE = 1 << 16
 MOST_SLOW = 0.5
 """
-Above this share of sends that become objects, a case of more than FEW sends has no columns: they keep more objects at once than reading
+Above this share of sends that become objects, a case of more than SMALL_CASE sends has no columns: they keep more objects at once than reading
 send by send does.
 """
 
@@ -106,7 +106,7 @@ def case_columns(trace: CaseTrace, rulebook: Rulebook) -> CaseColumns | None:
     )
     if mode is not SendMode.SYNC:
         slow[_longest_call(arms, views, returned)] = True
-    if not keys.size or (keys.size > FEW and slow.mean() > MOST_SLOW):
+    if not keys.size or (keys.size > SMALL_CASE and slow.mean() > MOST_SLOW):
         return None
     return CaseColumns(kind, mode, brokers, arms, keys, views, returned, slow)
 

@@ -41,7 +41,9 @@ _MANY = 1 << 20
 _BLOCK = 4_096
 """Texts compared at a time: few enough for the CPU cache."""
 
-_FEW = 256
+_PACKED_FROM = 256
+"""Lines from which on packing them into numbers pays."""
+
 _ALL_BITS = np.uint8(0xFF)
 
 _SPACE, _DELETE = np.uint8(0x20), np.uint8(0x7F)
@@ -71,9 +73,9 @@ class Pattern:
         return fits
 
     def _is_closed_alike(self, lines: Bytes) -> Mask:
-        # Eight lines of n bytes are compared as n numbers of eight bytes, which pays for many lines.
+        # Eight lines of n bytes are compared as n numbers of eight bytes.
         rows, width = lines.shape
-        if rows < _FEW:
+        if rows < _PACKED_FROM:
             return np.asarray(~((lines ^ self.text) & self.closed * _ALL_BITS).any(axis=1))
         even = rows - rows % 8
         fits = np.ones(rows, dtype=np.bool_)
@@ -289,7 +291,7 @@ class _Texts:
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
     """Return the pattern of a text, a JSON object; None if it is not flat, or its open places are ambiguous or not ASCII."""
     content = text.tobytes()
-    carried: dict[str, str] = json.loads(content)
+    carried: dict[str, str] = json.loads(content.decode())
     if not all(isinstance(value, str) for value in carried.values()):
         return None
     key, identity = _place_of_value(content, carried, UNIQ_KEY), _place_of_value(content, carried, ID_PROPERTY)

@@ -81,6 +81,7 @@ class JudgedViews:
         for view in views.tolist():
             if view not in found:
                 found.update(self._judged(view, self._near[view]))
+        self._near = {}
         return self._excused(found)
 
     def as_expected(self, views: Ints) -> dict[int, SendView]:

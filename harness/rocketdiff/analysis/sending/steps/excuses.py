@@ -48,7 +48,7 @@ class HeldConnections:
         if attempts is None:
             return
         closing = rows_with(attempts, "error", CLOSING, ("broker", "end_ns"))
-        answered = rows_at(attempts, np.flatnonzero(is_null(attempts.column("error"))))
+        answered = rows_at(attempts.select(["broker", "end_ns"]), np.flatnonzero(is_null(attempts.column("error"))))
         for broker in map(str, attempts.column("broker").unique().to_pylist()):
             self._answered[broker] = _ends(answered, broker)
             self._closed[broker] = _ends(closing, broker)

@@ -26,7 +26,7 @@ class Stray:
 FEW = 65_536
 """Up to this many messages become objects at once: about 30 MB, at a tenth of the cost of one by one."""
 
-Rows = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
 _PLACE = ("broker", "queue_id", "queue_offset", "store_timestamp_ms")
 _CARRIED = ("flag", "properties", "body_digest", "sys_flag")
@@ -40,14 +40,19 @@ class StoredCopies:
     these rows.
     """
 
-    def __init__(self, stored: pa.Table, planned: int | None = None, chosen: Rows | None = None) -> None:
+    def __init__(self, stored: pa.Table, planned: int | None = None, chosen: Ints | None = None) -> None:
         rows = np.arange(stored.num_rows) if chosen is None else chosen
         numbers = stored.column("send").to_numpy()[rows]  # null becomes NaN, which compares as false
         is_ours = (numbers >= 0) & (planned is None or numbers < planned)
         self._strays = rows_at(stored.select(_PLACE), rows[~is_ours])
         self.rows, self.foreign = rows.size, self._strays.num_rows
-        ours = rows_at(stored, rows[is_ours][np.argsort(numbers[is_ours], kind="stable")])
-        self._sends = integers(ours, "send")
+        order = np.argsort(numbers[is_ours], kind="stable")
+        self._sends = numbers[is_ours][order].astype(np.int64)
+        is_small = order.size <= FEW
+        ours = stored
+        self._row_of: Ints = rows[is_ours][order]  # of a large table, which would be copied into another order
+        if is_small:
+            ours, self._row_of = rows_at(stored, self._row_of), np.arange(order.size)
         brokers = ours.column("broker").unify_dictionaries().combine_chunks()
         assert isinstance(brokers, pa.DictionaryArray), "words are dictionary-coded in every sealed table"
         self._brokers = brokers.dictionary.to_pylist()
@@ -55,7 +60,7 @@ class StoredCopies:
         self._numbers = [integers(ours, name) for name in _PLACE[1:]]
         self._bodies_ok = ours.column("body_ok").to_numpy()
         self._carried = [ours.column(name) for name in (*_CARRIED, "born_timestamp_ms")]
-        self._of_send = self._all() if ours.num_rows <= FEW else None
+        self._of_send = self._all() if is_small else None
 
     def strays(self) -> Iterator[Stray]:
         return (Stray(**row) for row in self._strays.to_pylist())
@@ -66,7 +71,7 @@ class StoredCopies:
             return self._of_send.get(send, ())
         first = int(self._sends.searchsorted(send, side="left"))
         last = int(self._sends.searchsorted(send, side="right"))
-        return tuple(map(self._copy, range(first, last)))
+        return tuple(map(self._copy, self._row_of[first:last].tolist()))
 
     def _all(self) -> dict[int, tuple[Copy, ...]]:
         numbers = [values.tolist() for values in self._numbers]

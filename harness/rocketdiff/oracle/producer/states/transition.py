@@ -97,7 +97,7 @@ class Transitions:
         self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
         self._tape_moduli = {version: lcm(modulus, self._worst_modulus) for version, modulus in self._moduli.items()}
-        self._versions: dict[tuple[int, int], list[int]] = {}
+        self._versions: dict[tuple[int, int], tuple[int, ...]] = {}
         self._brokers = {version: frozenset(broker for broker, _ in queues) for version, queues in routes.items()}
 
     def every_outcome(self, states: list[HiddenState], point: DecisionPoint) -> list[tuple[HiddenState, Step | None]]:
@@ -166,11 +166,11 @@ class Transitions:
         thread_state.index.value = position
         self._normalise(thread_state)
 
-    def versions_of(self, send: Send) -> list[int]:
+    def versions_of(self, send: Send) -> tuple[int, ...]:
         """Versions of the publish list with known queues that the call may have used."""
         named = send.route, send.route_after
         if named not in self._versions:
-            self._versions[named] = [version for version in dict.fromkeys(named) if self.routes.get(version)]
+            self._versions[named] = tuple(version for version in dict.fromkeys(named) if self.routes.get(version))
         return self._versions[named]
 
     def meets_step(self, from_ns: int, to_ns: int) -> bool:
@@ -245,9 +245,9 @@ class Transitions:
 
     def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
         """Brokers that other threads note during this choice, with whether they may be available afterwards."""
-        moving: dict[str, frozenset[bool]] = {}
         if not point.meanwhile:
-            return moving
+            return {}
+        moving: dict[str, frozenset[bool]] = {}
         for other in point.meanwhile:
             if other.settled is None:
                 continue

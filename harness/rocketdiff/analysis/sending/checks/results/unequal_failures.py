@@ -94,7 +94,7 @@ class UnequalFailures(TableObserver):
         )
 
     def _sends(self, arm: Arm, *, is_awaited: bool) -> tuple[Ints, Mask, Ints]:
-        """When each synchronous send was due, or each asynchronous one, whether it failed, and its number."""
+        """When each send was due, whether it failed, and its number. is_awaited: of synchronous sends, else of asynchronous ones."""
         sends, errors = self._context.sends(arm), self._context.trace.table(TableName.SENDS, arm).column("error")
         chosen = sends.waits if is_awaited else ~sends.waits & ~sends.is_oneway
         failed = ~is_null(errors) & sends.ended
