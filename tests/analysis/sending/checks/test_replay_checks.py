@@ -225,8 +225,12 @@ def met(check: str, by: Arm, times: int, sends: int, others: int) -> CaseFacts:
         (Arm.BASELINE, 11, 100, 100, OPEN),
         (Arm.CANDIDATE, 10, 100, 100, PASSES),
         (Arm.CANDIDATE, 11, 100, 100, OPEN),
-        (Arm.BASELINE, 1, 1, 999, OPEN),
-        (Arm.BASELINE, 1, 1, 998, SHOWN),
+        (Arm.BASELINE, 999, 999, 1, OPEN),
+        (Arm.BASELINE, 998, 998, 1, SHOWN),
+        (Arm.BASELINE, 2, 2, 50, SHOWN),
+        (Arm.CANDIDATE, 2, 2, 50, PASSES),
+        (Arm.BASELINE, 10, 12, 100, SHOWN),
+        (Arm.BASELINE, 11, 12, 100, OPEN),
     ],
 )
 def test_luck_ends_at_once_in_a_thousand(
@@ -235,8 +239,9 @@ def test_luck_ends_at_once_in_a_thousand(
     """
     A situation that one arm alone met is luck down to a probability of one in 1,000.
 
-    With 100 sends per arm, ten to none have a probability of 15 in 10,000, eleven to none 7 in 10,000; one of one to none of
-    999 has exactly one in 1,000. If only the candidate met it, by luck, it was judged and passes.
+    With 100 sends per arm, ten to none have a probability of 15 in 10,000, eleven to none 7 in 10,000; all of 999 to none of
+    one have exactly one in 1,000. An arm that was blocked began fewer sends, but as many were due. If only the candidate met it,
+    by luck, it was judged and passes.
     """
     name = check.NAME  # type: ignore[attr-defined]  # both are checks
     assert end_of(check.evaluate(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same

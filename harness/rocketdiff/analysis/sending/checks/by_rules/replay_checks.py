@@ -167,7 +167,9 @@ def _met_by_one_only(facts: CaseFacts, check: str) -> str | None:
         much, none = sorted(Arm, key=met.__getitem__, reverse=True)
         phases = [phase for phase in Phase if facts.n(name, situation, phase=phase)]
         sends = {arm: sum(facts.n("sends", arm=str(arm), phase=phase) for phase in phases) for arm in Arm}
-        chance = chance_of_one_arm_only(met[much], max(sends[much], met[much]), sends[none])
+        # Both have one plan: an arm that waits for a silent broker begins fewer sends, but no fewer were due.
+        due = max(sends[much], sends[none], met[much])
+        chance = chance_of_one_arm_only(met[much], due, sends[none])
         if chance <= LUCK_BOUND:
             return (
                 f"{met[much]} of {sends[much]} sends of {facts.subjects[much]} came into the situation {situation!r},"
