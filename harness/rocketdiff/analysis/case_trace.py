@@ -132,6 +132,16 @@ def tuples_of(table: pa.Table, names: Sequence[str]) -> Iterator[tuple[Any, ...]
     return zip(*(values_of(table.column(name).combine_chunks()) for name in names), strict=True)
 
 
+def integers(column: Any) -> npt.NDArray[np.int64]:
+    """Return a column of integers that is never null."""
+    return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def integers_or(column: Any, missing: int) -> npt.NDArray[np.int64]:
+    """Return a column of integers; ``missing`` for null."""
+    return integers(column.cast(pa.int64()).fill_null(missing) if column.null_count else column)
+
+
 def values_of(column: Any) -> list[Any]:
     """Return ``to_pylist`` of an unchunked column, at a fraction of its cost for words and integers."""
     if column.null_count == len(column):

@@ -4,14 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from rocketdiff.analysis.case_trace import CaseTrace, TableKey, rows_at
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey, integers_or, rows_at
 from rocketdiff.analysis.registry import judge_case
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.errors import TraceError
@@ -122,14 +120,18 @@ _ARMS = 256
 """More than any number of an arm that a damaged row may have."""
 
 
+_NONE = -1
+"""No case's number, and no arm's."""
+
+
 class _RunRows:
     """The rows of a run in one table, as a writer leaves them in order: a case after the other, an arm after the other."""
 
     def __init__(self, rows: pa.Table) -> None:
         self._table = rows.drop_columns(["run"])
-        keys = _numbers(rows, "case") * _ARMS
+        keys = integers_or(rows.column("case"), _NONE) * _ARMS
         if "arm" in rows.column_names:
-            keys += _numbers(rows, "arm")
+            keys += integers_or(rows.column("arm"), _NONE)
         self._order = np.argsort(keys, kind="stable") if bool((np.diff(keys) < 0).any()) else None
         keys = keys if self._order is None else keys[self._order]
         begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
@@ -144,12 +146,6 @@ class _RunRows:
             if self._order is None
             else rows_at(self._table, self._order[begin:end])
         )
-
-
-def _numbers(rows: pa.Table, column: str) -> npt.NDArray[np.int64]:
-    """Return a column of integers; -1, which no case or arm has, for null."""
-    found: Any = rows.column(column)
-    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int64)
 
 
 @lru_cache(maxsize=12)

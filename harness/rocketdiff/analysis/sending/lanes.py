@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.case_trace import CaseTrace, values_of
+from rocketdiff.analysis.case_trace import CaseTrace, integers, values_of
 from rocketdiff.analysis.facts import DifferenceFact, LaneBar
-from rocketdiff.analysis.sending.columns.arm_columns import Ints, integers
+from rocketdiff.analysis.sending.columns.arm_columns import Ints
 from rocketdiff.analysis.sending.send_arrays import is_one_of
 from rocketdiff.analysis.sending.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease

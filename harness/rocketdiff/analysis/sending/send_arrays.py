@@ -1,6 +1,6 @@
 """The sends of an arm as arrays, for questions about all of them at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,15 +74,21 @@ def rows_with(table: pa.Table, column: str, words: Sequence[str], names: Sequenc
 
 def is_one_of(column: Any, *words: str) -> Mask:
     """Return where a column has one of these words."""
-    parts = [_is_one_of(chunk, words) for chunk in column.chunks]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.bool_)
+    return by_word(column, words.__contains__, missing=False).astype(np.bool_)
 
 
-def _is_one_of(chunk: Any, words: Sequence[str]) -> Mask:
-    """By the codes of the words, at a tenth of the cost of ``pyarrow.compute.is_in``, which decodes them."""
-    codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
-    found = np.array([*(word in words for word in chunk.dictionary.to_pylist()), False], dtype=np.bool_)
-    return np.asarray(found[codes.to_numpy()])
+def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
+    """
+    Map a column of dictionary-coded words to integers; ``missing`` for null.
+
+    By the codes of the words, at a tenth of the cost of ``pyarrow.compute``, which decodes them.
+    """
+    parts = []
+    for chunk in column.chunks:
+        values = [missing if word is None else value_of(word) for word in chunk.dictionary.to_pylist()]
+        codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
+        parts.append(np.array([*values, missing], dtype=np.int64)[codes.to_numpy()])
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def is_null(column: Any) -> Mask:

@@ -179,8 +179,7 @@ def read_run(place: RecordPlace, file: StatedFile, run: str) -> pa.Table:
     require_as_committed(system, root, [file])
     path, names = f"{root}/{file.table}/{file.path}", COLUMNS[Kept(file.table)].names
     try:
-        (seen,) = system.get_file_info([path])
-        footer = _footer(place, file, seen.size, seen.mtime_ns)
+        footer = (_footer if file.digest else _footer.__wrapped__)(place, file)
         groups = [number for number, (least, most) in enumerate(footer.runs) if least <= run <= most]
         with pq.ParquetFile(system.open_input_file(path), metadata=footer.metadata) as opened:
             rows = opened.read_row_groups(groups, columns=names, use_threads=False)
@@ -210,11 +209,11 @@ class _Footer:
 
 
 @lru_cache(maxsize=24)
-def _footer(place: RecordPlace, file: StatedFile, _size: int | None, _changed_ns: int | None) -> _Footer:
+def _footer(place: RecordPlace, file: StatedFile) -> _Footer:
     """
     Kept for the next run of a file, for all tables of a part: where a file has many runs, its footer is longer than the rows of one.
 
-    A file of another size or time is read anew.
+    A file without digest may change, so it is read anew.
     """
     system, root = place.file_system()
     with pq.ParquetFile(system.open_input_file(f"{root}/{file.table}/{file.path}")) as opened:

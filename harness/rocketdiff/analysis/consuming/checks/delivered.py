@@ -92,12 +92,10 @@ class _Shown:
     def __init__(self, story: CaseStory) -> None:
         self._held = story.held_by_send
         self._sent: dict[int, dict[str, str]] = {}
-        self._first: dict[int, dict[str, str]] = {}
 
     def sent(self, send: int | None) -> Mapping[str, str] | None:
         """Return the properties of a message as it is stored; None if they are not known."""
-        held = None if send is None else self._held.get(send)
-        if held is None or held.properties is None or send is None:
+        if send is None or (held := self._held.get(send)) is None or held.properties is None:
             return None
         if send not in self._sent:
             self._sent[send] = json.loads(held.properties)
@@ -105,11 +103,8 @@ class _Shown:
 
     def at_first(self, send: int | None) -> Mapping[str, str] | None:
         """Return its key, and what its sender gave it."""
-        if send is None or (sent := self.sent(send)) is None:
-            return None
-        if send not in self._first:
-            self._first[send] = {name: text for name, text in sent.items() if name not in _NOT_SHOWN}
-        return self._first[send]
+        sent = self.sent(send)
+        return None if sent is None else {name: text for name, text in sent.items() if name not in _NOT_SHOWN}
 
 
 def _observe_calls(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:

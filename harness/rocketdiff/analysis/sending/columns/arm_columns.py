@@ -6,7 +6,6 @@ A view is *simple* if its call returned SEND_OK from its only attempt, which wen
 one-way and its only attempt was written. Every other view becomes an object.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.sending.send_arrays import is_null, is_one_of
+from rocketdiff.analysis.case_trace import CaseTrace, integers, integers_or
+from rocketdiff.analysis.sending.send_arrays import by_word, is_null, is_one_of
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.outcome import Outcome
 from rocketdiff.core.sends.plan import SendMode
@@ -52,26 +51,6 @@ class WordDictionary:
 
     def codes_of(self, column: Any) -> Ints:
         return by_word(column, self.code, MISSING)
-
-
-def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
-    """Map a column of dictionary-coded words to integers; ``missing`` for null."""
-    parts = []
-    for chunk in column.chunks:
-        values = [missing if word is None else value_of(word) for word in chunk.dictionary.to_pylist()]
-        codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
-        parts.append(np.array([*values, missing], dtype=np.int64)[codes.to_numpy()])
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-
-
-def integers(column: Any) -> Ints:
-    """Return a column of integers that is never null."""
-    return np.asarray(column.to_numpy(), dtype=np.int64)
-
-
-def integers_or(column: Any, missing: int) -> Ints:
-    """Return a column of integers; ``missing`` for null."""
-    return integers(column.cast(pa.int64()).fill_null(missing) if column.null_count else column)
 
 
 @dataclass(frozen=True, slots=True)

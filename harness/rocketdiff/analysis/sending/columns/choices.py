@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocketdiff.analysis.case_trace import CaseTrace
-from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers, integers_or
+from rocketdiff.analysis.case_trace import CaseTrace, integers, integers_or
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask
 from rocketdiff.core.arm import Arm
 from rocketdiff.oracle.producer.asynchronous.sends import POOL
 from rocketdiff.traces.schema import TableName

@@ -10,9 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from rocketdiff.analysis.case_trace import integers
 from rocketdiff.analysis.sending.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.sending.checks.storage.loss import note_strays
-from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints, integers
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, Ints
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns
 from rocketdiff.analysis.sending.columns.judged_choices import JudgedChoices

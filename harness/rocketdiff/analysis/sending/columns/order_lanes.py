@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, Mask, integers, place_of
+from rocketdiff.analysis.case_trace import integers
+from rocketdiff.analysis.sending.columns.arm_columns import ArmColumns, Ints, Mask, place_of
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns
 
 _LARGEST = 1 << 62

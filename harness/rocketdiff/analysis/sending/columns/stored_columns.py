@@ -6,16 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rocketdiff.analysis.sending.columns.arm_columns import (
-    MISSING,
-    ArmColumns,
-    Ints,
-    Mask,
-    WordDictionary,
-    integers,
-    integers_or,
-    place_of,
-)
+from rocketdiff.analysis.case_trace import integers, integers_or
+from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, WordDictionary, place_of
 from rocketdiff.analysis.sending.steps.reconciled import StoredCopies
 
 SPARSE = 4
