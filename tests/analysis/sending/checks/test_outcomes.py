@@ -26,6 +26,7 @@ from tests.analysis.sending.checks.builders import (
     facts_of_outcomes,
 )
 
+CONNECT = "RemotingConnectException"
 SYNC = replace(ENTRY, topology="master-with-slave-sync")
 
 
@@ -376,6 +377,27 @@ def test_a_failure_without_a_cause_is_noted_once_a_send(
     assert signatures(found) == wanted
     theirs = facts_of_outcomes(pair(made(BASELINE, 0, *attempts, **row), None))
     assert signatures(theirs) == [f"rules/{one}" for one in wanted]
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "number", "error", "mode", "is_found"),
+    [
+        (11 * S, 1, CONNECT, SendMode.ASYNC, False),
+        (11 * S, 2, CONNECT, SendMode.ASYNC, True),
+        (11 * S, 1, LOST, SendMode.ASYNC, True),
+        (11 * S, 1, CONNECT, SendMode.SYNC, True),
+        (20 * S, 1, CONNECT, SendMode.ASYNC, True),
+    ],
+)
+def test_a_refused_connection_may_be_of_an_unseen_retry_to_a_broker_that_is_down(
+    start_ns: int, number: int, error: str, mode: SendMode, *, is_found: bool
+) -> None:
+    """5.1.0 retries at once what a spent budget kept off the wire, at the killed broker: no hook sees that (two retries)."""
+    attempts = [tried(start_ns - MS, start_ns, SLOW, attempt=n) for n in range(number)]
+    attempts.append(tried(start_ns, start_ns + MS, error, broker="broker-a", attempt=number))
+    send = pair(None, made(CANDIDATE, 0, *attempts, mode=mode, error=error))
+    found = signatures(facts_of_outcomes(send, faults=[PAUSE]))
+    assert found == ([f"outcomes.failed-without-cause/{error} 1"] if is_found else [])
 
 
 @pytest.mark.parametrize(

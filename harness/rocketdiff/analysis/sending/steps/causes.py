@@ -29,6 +29,7 @@ SLOW = frozenset({"RemotingTimeoutException", "RemotingTooMuchRequestException"}
 
 REFUSED = "MQBrokerException"
 _TIMEOUT = "RemotingTimeoutException"
+_UNCONNECTED = "RemotingConnectException"
 
 WRAPPED = frozenset({UNSEEN_END, "MQClientException", "CompletionException"})
 """Errors that may replace the real end of an asynchronous attempt."""
@@ -86,6 +87,7 @@ class Causes:
         self._waits = entry.topology.endswith("-sync") or entry.topology.endswith("-sync-flush")
         self._is_hasty = entry.settings.send_msg_timeout_ms < LEISURELY_MS
         self._timeout_ns = entry.settings.send_msg_timeout_ms * 1_000_000
+        self._retries = entry.settings.retry_times_when_send_async_failed
         self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         if attempts is not None:
             self._note_closings(attempts, timeouts_close=timeouts_close)
@@ -115,6 +117,14 @@ class Causes:
         ):
             return Cause.TORN
         return Cause.MACHINE if error in SLOW else Cause.NONE
+
+    def may_hide_a_retry(self, attempt: int, end_ns: int, error: str | None) -> bool:
+        """
+        True if an asynchronous send may have ended in a retry after the last attempt that was seen, at a broker that was down.
+
+        Hooks see requests, and a client asks for a connection before them: one that is refused ends the retry unseen.
+        """
+        return error == _UNCONNECTED and attempt < self._retries and self._cutting.meets(end_ns, end_ns)
 
     def of_no_attempt(self, error: str | None, end_ns: int) -> Cause:
         """

@@ -150,7 +150,8 @@ class Outcomes(CaseObserver):
         for attempt in row.attempts:
             if attempt.error is not None or is_stored_with_reserve(attempt.status):
                 error, code = attempt.error, attempt.code
-                if is_asynchronous and attempt is row.attempts[-1] and may_be(row.error, "MQBrokerException"):
+                is_last = is_asynchronous and attempt is row.attempts[-1]
+                if is_last and may_be(row.error, "MQBrokerException"):
                     error, code = "MQBrokerException", row.code
                 cause = causes.of(
                     side.thread,
@@ -162,6 +163,8 @@ class Outcomes(CaseObserver):
                     attempt.status,
                     is_asynchronous=is_asynchronous,
                 )
+                if cause is Cause.NONE and is_last and causes.may_hide_a_retry(attempt.attempt, attempt.end_ns, error):
+                    cause = Cause.FAULT
                 yield cause, attempt.attempt, _end_of(error, code, attempt.status)
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
