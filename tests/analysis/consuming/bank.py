@@ -323,6 +323,13 @@ class LosesKeysOfRetries(SimulatedGroup):
         return row if send != 21 else row | {"properties": (row["properties"] or "").replace('"TAGS":"paid",', "")}
 
 
+class DamagesDeadLetters(SimulatedGroup):
+    """Hands a message that has failed as often as it may over without its body."""
+
+    def copied(self, send: int, times: int, level: int, *, is_own: bool) -> Row:
+        return super().copied(send, times, level, is_own=is_own) | {"body_ok": times <= self.script.most}
+
+
 class AsksForAnotherLevel(SimulatedGroup):
     """Counts levels from 0."""
 
@@ -881,6 +888,7 @@ BANK = (
     Defect(SendsItsCountAlong, CALM, "retries.property/RECONSUME_TIME"),
     Defect(LosesTheFirstId, FAILING_TWICE, "retries.property/ORIGIN_MESSAGE_ID"),
     Defect(LosesKeysOfRetries, CALM, "retries.property/TAGS"),
+    Defect(DamagesDeadLetters, DEAD_LETTERS, "retries.damaged"),
     Defect(AsksForAnotherLevel, CALM, "retries.other-level"),
     Defect(HandsBackToOneBroker, CALM, "retries.other-broker"),
     Defect(HandsBackTwice, CALM, "retries.too-many"),

@@ -178,6 +178,7 @@ class ReturnedCopy:
     level: int | None
     born_host: str
     properties: str | None
+    body_ok: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -847,6 +848,7 @@ def _copy(row: Row) -> ReturnedCopy:
         row["delay_level"],
         row["born_host"],
         row["properties"],
+        row["body_ok"],
     )
 
 

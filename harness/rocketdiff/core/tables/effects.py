@@ -113,6 +113,7 @@ BY_SIGNATURE: Mapping[str, Effect] = {
     "retries.early": Effect.EARLY,
     "retries.other-times": Effect.CHANGED,
     "retries.property": Effect.CHANGED,
+    "retries.damaged": Effect.CHANGED,
     "retries.other-broker": Effect.DISTRIBUTED,
     "offsets.unfinished-committed": Effect.LOST,
     "allocation.no-owner": Effect.LATE,

@@ -490,6 +490,9 @@ RETRY_AT_ANOTHER_BROKER = Signature(
 RETRY_PROPERTY = Signature(
     "retries.property", "retries", "a message that failed at {subject} comes back with other properties", place="NAME"
 )
+RETRY_DAMAGED = Signature(
+    "retries.damaged", "retries", "a message that failed at {subject} is handed back with another body"
+)
 HELD_TOO_MUCH = Signature(
     "flow-control.exceeded", "flow-control", "a member of {subject} takes more messages of a queue than it may hold"
 )

@@ -1,5 +1,5 @@
 """
-Does every copy of a failed message have the properties that the rules give it, and does the listener see those of its copy?
+Does every copy of a failed message have its body and the properties that the rules give it, and does the listener see those of its copy?
 
 What its sender gave a message stays. A broker adds RETRY_TOPIC, the topic that the message was sent to, and ORIGIN_MESSAGE_ID, its id
 when it was stored first, which is the same for every copy in both groups. The client's own send adds the first too, and its counts; until
@@ -16,7 +16,7 @@ from rocketdiff.analysis.consuming.group_facts import GroupFacts
 from rocketdiff.analysis.consuming.membership import windows_of
 from rocketdiff.analysis.consuming.story import CaseStory, GroupStory, Held, QueueOf, ReturnedCopy
 from rocketdiff.core.sends.message import DELAY
-from rocketdiff.core.tables.signatures import RETRY_OTHER_TIMES, RETRY_PROPERTY
+from rocketdiff.core.tables.signatures import RETRY_DAMAGED, RETRY_OTHER_TIMES, RETRY_PROPERTY, Signature
 
 RETRY_TOPIC, ORIGIN = "RETRY_TOPIC", "ORIGIN_MESSAGE_ID"
 TIMES, MOST = "RECONSUME_TIME", "MAX_RECONSUME_TIMES"
@@ -32,11 +32,12 @@ NONE = "none"
 
 
 def observe(story: CaseStory, facts: GroupFacts) -> None:
-    """Note the first property of each copy, and of each delivery of one, that is not as the rules have it."""
+    """Note damaged copies, and the first property of each copy, and of each delivery of one, that is not as the rules have it."""
     origins = _origins(story)
     for group in story.groups.values():
         if group.is_orderly or group.returned is None:
             continue
+        _observe_bodies(story, facts, group)
         keeps_origin = windows_of(story, group).rules.keeps_origin_id
         rows: dict[tuple[QueueOf, int], ReturnedCopy] = {}
         for copy in group.returned:
@@ -47,8 +48,16 @@ def observe(story: CaseStory, facts: GroupFacts) -> None:
                 rows[copy.queue, copy.queue_offset] = copy
             wrong = next(_wrong(group, held, copy, origins.get(copy.send), keeps_origin), None)
             if wrong is not None:
-                _note(facts, group, copy, *wrong)
+                _note_property(facts, group, copy, *wrong)
         _observe_shown(facts, group, rows)
+
+
+def _observe_bodies(story: CaseStory, facts: GroupFacts, group: GroupStory) -> None:
+    for copy in group.returned or ():
+        held = None if copy.send is None else story.held_by_send.get(copy.send)
+        if held is not None and held.body_ok and not copy.body_ok:
+            where = f"the {copy.place} copy of message {copy.send} with {copy.times} failures"
+            _note(facts, group, copy, RETRY_DAMAGED, f"the body that was sent in {where}", "another one")
 
 
 def _wrong(
@@ -115,7 +124,7 @@ def _observe_shown(facts: GroupFacts, group: GroupStory, rows: Mapping[tuple[Que
             shown = json.loads(each.properties)
             for name in sorted(stored.keys() | shown.keys()):
                 if stored.get(name) != shown.get(name):
-                    _note(facts, group, copy, name, stored.get(name, NONE), shown.get(name, NONE))
+                    _note_property(facts, group, copy, name, stored.get(name, NONE), shown.get(name, NONE))
                     break
 
 
@@ -126,16 +135,32 @@ def _failed_before(group: GroupStory, queue: QueueOf, offset: int, before_ns: in
     )
 
 
-def _note(facts: GroupFacts, group: GroupStory, copy: ReturnedCopy, name: str, expected: str, observed: str) -> None:
+def _note_property(
+    facts: GroupFacts, group: GroupStory, copy: ReturnedCopy, name: str, expected: str, observed: str
+) -> None:
+    where = f"{name} of the {copy.place} copy of message {copy.send} with {copy.times} failures"
+    _note(facts, group, copy, RETRY_PROPERTY, f"{where}: {expected}", observed, place=name)
+
+
+def _note(
+    facts: GroupFacts,
+    group: GroupStory,
+    copy: ReturnedCopy,
+    signature: Signature,
+    expected: str,
+    observed: str,
+    *,
+    place: str = "",
+) -> None:
     own = (each for each in reversed(group.deliveries) if each.send == copy.send)
     at = next((each for each in own if each.times < copy.times), None)
     facts.differ(
-        RETRY_PROPERTY,
+        signature,
         group,
         at_ns=group.watched_until_ns if at is None else at.end_ns or at.start_ns,
         send=copy.send,
         delivery=at,
-        place=name,
-        expected=f"{name} of the {copy.place} copy of message {copy.send} with {copy.times} failures: {expected}",
+        place=place,
+        expected=expected,
         observed=observed,
     )
