@@ -79,7 +79,11 @@ ROOMS = (
         (*_modules("rocketdiff.analysis.checks"), *_modules("rocketdiff.analysis.sending.checks")),
         ANALYSIS_TESTS,
     ),
-    Room("columns", _modules("rocketdiff.analysis.sending.columns"), ANALYSIS_TESTS),
+    Room(
+        "columns",
+        ("rocketdiff.analysis.sending.wall_times", *_modules("rocketdiff.analysis.sending.columns")),
+        ANALYSIS_TESTS,
+    ),
     Room(
         "conclusions",
         tuple(

@@ -107,6 +107,17 @@ def _mode(sentence: str, story: ModeStory, spoil: Spoil, *checks: str) -> Defect
     return Defect(DefectKind.MODES, sentence, checks, story, spoil)
 
 
+def _held_back(ms: int, every: int) -> Spoil:
+    def spoil(records: ArmRecords, _: ModeStory) -> None:
+        records.stored = [
+            replace(one, store_timestamp_ms=one.store_timestamp_ms + (0 if (one.send or 0) % every else ms))
+            for one in records.stored
+        ]
+
+    return spoil
+
+
+UNDISTURBED = replace(ONEWAY, pauses=(), sends=600, every_ms=10, checks=(*ONEWAY.checks, "outcomes", "pace"))
 LOSES = of_stored(lambda _: None)
 NO_KEYS = of_stored(lambda one: altered(one, KEYS=None))
 
@@ -175,6 +186,12 @@ STORED: Mapping[str, Defect] = {
         "timing",
         "outcomes",
         "error-kind",
+    ),
+    "one-way-held-back": _mode(
+        "keeps one-way messages back for a third of a second", UNDISTURBED, _held_back(300, every=1), "pace"
+    ),
+    "one-way-held-at-times": _mode(
+        "keeps one one-way message in ten back for a second", UNDISTURBED, _held_back(1_000, every=10), "outcomes"
     ),
     "one-way-content": _mode("loses the keys of one-way messages", ONEWAY, NO_KEYS, "content"),
     "async-loses": _mode("says ok of asynchronous messages that are nowhere", ASYNC, LOSES, "loss"),

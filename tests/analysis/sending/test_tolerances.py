@@ -167,7 +167,7 @@ NO_TOLERANCE = {
         "sending_run.PROGRESS_EVERY_S", "case_run.GO_AHEAD_NS", "lanes.BEFORE_NS",
         "lanes.AFTER_NS", "lanes.REACH_NS", "moments._LONGEST_NS", "delay._MS_PER_S", "case_columns._EXACT_NS", "fault_windows.FOREVER_NS",
         "tallies.BIN_NS", "clock_watch.CHANGE_NS", "clock_watch.BRIEF_NS", "shared_list._ROUNDING_MS",
-        "ends.LIMIT_S", "ends._POLL_S", "other_servers.KEPT_NS", "stationary.NEVER_MS",
+        "ends.LIMIT_S", "ends._POLL_S", "other_servers.KEPT_NS", "one_way.UNKNOWN_NS", "stationary.NEVER_MS",
     ),
 }  # fmt: skip
 

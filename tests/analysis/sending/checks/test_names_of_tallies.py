@@ -22,7 +22,7 @@ WORDS = {
     "protocol.stalled", "queue-choice", "queue-choice.resets", "queue-choice.resets-to-first",
     "queue-choice.starts", "queue-choice.starts-together", "reserved/while-a-broker-waits", "resources",
     "resources.at-once", "returned", "rocketdiff.id", "rules", "sent-one-way-and-not-stored", "since-ns",
-    "slow", "span-s", "start", "stayed-away", "stored-late", "stored-twice", "stored-with-a-reserve",
+    "slow", "span-s", "start", "stayed-away", "stored", "stored-late", "stored-twice", "stored-with-a-reserve",
     "the place of the first thread of the case", "timing", "unavailable: ", "unknowable: ", "until-ns",
     "validity", "witness-",
 }  # fmt: skip

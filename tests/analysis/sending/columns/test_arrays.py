@@ -25,8 +25,8 @@ from rocketdiff.analysis.sending.columns.fault_columns import near_faults, phase
 from rocketdiff.analysis.sending.columns.observed import _CalmBefore, _RunningBound
 from rocketdiff.analysis.sending.columns.stored_columns import stored_columns
 from rocketdiff.analysis.sending.columns.turns import Turns, turns_of
-from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.send_view import Copy, SendView
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode

@@ -14,7 +14,6 @@ from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector, added_up, counted
 from rocketdiff.analysis.sending.columns.case_columns import ArmPart, CaseColumns, at
 from rocketdiff.analysis.sending.columns.fault_columns import phase_codes
-from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.pictures.tallies import (
     AMBIGUITY,
     BIN_NS,
@@ -26,6 +25,7 @@ from rocketdiff.analysis.sending.pictures.tallies import (
     bucket_of,
 )
 from rocketdiff.analysis.sending.send_view import PHASES
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.outcome import Outcome

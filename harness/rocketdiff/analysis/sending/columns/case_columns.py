@@ -21,8 +21,8 @@ from rocketdiff.analysis.sending.columns.fault_columns import near_faults
 from rocketdiff.analysis.sending.columns.order_lanes import OrderLanes, order_lanes
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns, stored_columns
 from rocketdiff.analysis.sending.columns.turns import GIVEN, ROTATING, Turns, turns_of
-from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.steps.rulebook import Rulebook
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import STEADY, ClockAnchor
 from rocketdiff.core.sends.plan import SendKind, SendMode

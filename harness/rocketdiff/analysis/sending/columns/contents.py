@@ -20,7 +20,7 @@ from rocketdiff.analysis.case_trace import integers_or, rows_at
 from rocketdiff.analysis.sending.checks.storage.content import BORN_CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
 from rocketdiff.analysis.sending.columns.arm_columns import MISSING, ArmColumns, Ints, Mask
 from rocketdiff.analysis.sending.columns.stored_columns import StoredColumns
-from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.sends.message import ID_PROPERTY, padded
 

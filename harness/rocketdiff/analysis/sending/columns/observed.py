@@ -18,10 +18,10 @@ from rocketdiff.analysis.sending.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.sending.columns.case_columns import CaseColumns
 from rocketdiff.analysis.sending.columns.judged_choices import JudgedChoices
 from rocketdiff.analysis.sending.columns.judged_views import JudgedViews
-from rocketdiff.analysis.sending.columns.wall_times import wall_range_ms
 from rocketdiff.analysis.sending.send_view import Copy, SendView
 from rocketdiff.analysis.sending.steps.aligned import aligned
 from rocketdiff.analysis.sending.steps.reconciled import reconciled
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.units import NS_PER_MS

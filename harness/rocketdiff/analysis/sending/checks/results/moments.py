@@ -101,12 +101,16 @@ def slow_moments(timed: Mapping[Arm, Timed], limit_ns: float, moment_ns: int, or
 
 def limit_ns(sends: Sends, calm: Mask) -> float:
     """By how much a slow moment exceeds three times the other's: from calm sends, or all that went well if they are few."""
-    least = least_ns(sends)
     chosen = calm & sends.went_well
     if np.count_nonzero(chosen) < FEWEST_OF_A_MOMENT:
         chosen = sends.went_well
-    took = (sends.end - sends.start)[chosen]
-    return max(least, OF_THE_USUAL * float(np.quantile(took, 0.9))) if took.size else least
+    return limit_of(sends, (sends.end - sends.start)[chosen])
+
+
+def limit_of(sends: Sends, took_ns: Ints) -> float:
+    """The same, from what the baseline's sends took."""
+    least = least_ns(sends)
+    return max(least, OF_THE_USUAL * float(np.quantile(took_ns, 0.9))) if took_ns.size else least
 
 
 def least_ns(sends: Sends) -> float:

@@ -2,7 +2,7 @@
 Does a message get through as soon after it is due as the other client's?
 
 A user feels the time from when a message is due until it is through: a slow call, and the calls that start late behind
-it. Both arms carry out one plan at the same time on the same brokers, so a busy machine or broker delays both.
+it. A one-way message is through when its broker has stored it. Both arms carry out one plan at the same time on the same brokers, so a busy machine or broker delays both.
 They are compared by moments: a moment is slow for a client if the median of its sends is far above the other's. A
 median leaves out single stalls, and no stall fills a quarter of a case.
 
@@ -25,9 +25,11 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     Timed,
     beside_faults,
     limit_ns,
+    limit_of,
     moment_ns,
     slow_moments,
 )
+from rocketdiff.analysis.sending.checks.results.one_way import stored_after_ns
 from rocketdiff.analysis.sending.checks.results.same_faults import SameFaults
 from rocketdiff.analysis.sending.send_arrays import Sends
 from rocketdiff.core.answers.evidence import Evidence, Standing
@@ -40,13 +42,14 @@ from rocketdiff.traces.manifest import ResourceSample
 
 NAME = "pace"
 
-DELAY, DURATION, START, ALL = "delay", "duration", "start", "all-sends"
-"""Due to end, start to end, due to start: compared by moments, and phases of their tallies. Once a case: all its sends."""
+DELAY, DURATION, START, STORED, ALL = "delay", "duration", "start", "stored", "all-sends"
+"""Due to end, start to end, due to start, due to storing: compared by moments, and phases of their tallies. Once a case: all its sends."""
 
 TIMES = {
     DELAY: "from when a message was due until it was through",
     DURATION: "for a send to a broker without a fault, while or after another had one",
     START: "from when a message was due until the call began, which waits for nothing",
+    STORED: "from when a one-way message was due until its broker had stored it",
 }
 
 LONGER = 2
@@ -84,14 +87,20 @@ class Pace(TableObserver):
         baseline = arms[Arm.BASELINE]
         limit, length = limit_ns(baseline, calm[Arm.BASELINE]), moment_ns(baseline)
         compared: dict[str, dict[Arm, Timed]] = {time: {} for time in TIMES}
+        stored_ns = stored_after_ns(self._context.trace, arms)
         for arm, of in arms.items():
+            is_known = calm[arm] & (stored_ns[arm] >= 0) & ~periods.hold_many(of.start, of.start + stored_ns[arm])
+            compared[STORED][arm] = of.due, of.start - of.due + stored_ns[arm], is_known
             beside = beside_faults(of, faults)
             compared[DELAY][arm] = of.due, of.end - of.due, calm[arm] & of.went_well
             compared[DURATION][arm] = of.start, of.end - of.start, ~calm[arm] & of.went_well & beside
             compared[START][arm] = of.due, of.start - of.due, ~calm[arm] & ~of.waits
+        _, stored, is_known = compared[STORED][Arm.BASELINE]
+        limits = dict.fromkeys(TIMES, limit) | {STORED: limit_of(baseline, stored[is_known])}
         for time, timed in compared.items():
             lasting = length * LONGER if time is DURATION else length
-            self._compare(time, arms, timed, slow_moments(timed, limit, lasting, int(baseline.due.min())), limit)
+            found = slow_moments(timed, limits[time], lasting, int(baseline.due.min()))
+            self._compare(time, arms, timed, found, limits[time])
 
     def _compare_all(self, arms: Mapping[Arm, Sends]) -> None:
         """Compare the time from when the first send was due until the last was through. Callbacks that never came are another check's."""

@@ -1,5 +1,5 @@
 """
-Which arm's sends of a message were held up: both succeeded at the first attempt, one far later than the other.
+Which arm's sends of a message were held up: both succeeded at the first attempt, or are stored one-way, one far later than the other.
 
 Both ran at the same time on the same brokers, so a stalled machine or broker holds up both. How late is far is measured: three
 times what ninety-nine in a hundred of the quicker client's sends in calm took in this case, and a little more. During a fault
@@ -20,6 +20,7 @@ from rocketdiff.analysis.sending.checks.results.moments import (
     least_ns,
     slowest_in_a_hundred,
 )
+from rocketdiff.analysis.sending.checks.results.one_way import stored_after_ns
 from rocketdiff.analysis.sending.checks.results.outcomes import CALM, FAULTS, HELD_UP, MORE, NAME, moments_of
 from rocketdiff.analysis.sending.send_arrays import Ints, Mask, Sends
 from rocketdiff.core.arm import Arm
@@ -47,13 +48,15 @@ class SlowerSends(TableObserver):
             return
         settings, faults = self._context.entry.settings, self._context.times.faults
         periods = FaultPeriods.of(faults, settings)
-        spells = [periods.at_many(arms[arm].start[at], arms[arm].end[at]) for arm, at in rows.items()]
+        stored = stored_after_ns(self._context.trace, arms)
+        took = {arm: _through_after_ns(arms[arm], stored[arm])[at] for arm, at in rows.items()}
+        starts = {arm: arms[arm].start[at] for arm, at in rows.items()}
+        spells = [periods.at_many(starts[arm], starts[arm] + took[arm]) for arm in Arm]
         number = np.maximum(spells[0], spells[1])
         compared = np.ones(number.size, dtype=np.bool_)
         for arm, at in rows.items():
-            beside = self._beside(arms[arm])
-            compared &= (arms[arm].went_well & ~arms[arm].is_oneway)[at] & ((number < 0) | beside[at])
-        took = {arm: (arms[arm].end - arms[arm].start)[at] for arm, at in rows.items()}
+            answered = (arms[arm].went_well & ~arms[arm].is_oneway)[at] & ((number < 0) | self._beside(arms[arm])[at])
+            compared &= answered | ((stored[arm][at] >= 0) & (number < 0))
         slowest = {arm: slowest_in_a_hundred(each[compared & (number < 0)]) for arm, each in took.items()}
         for arm, each_ns in slowest.items():
             self._collector.count(IN_A_HUNDRED, str(arm), CALM, "ms", total=each_ns / NS_PER_MS)
@@ -93,6 +96,10 @@ class SlowerSends(TableObserver):
             more = int(np.count_nonzero(in_spell[arm] > in_spell[other]))
             if more:
                 self._collector.count(MORE, str(arm), FAULTS, HELD_UP, n=more)
+
+
+def _through_after_ns(sends: Sends, stored_ns: Ints) -> Ints:
+    return np.where(sends.is_oneway, stored_ns, sends.end - sends.start)
 
 
 def least_beside_ns(timeout_ms: int, shortest_ns: int) -> float:
