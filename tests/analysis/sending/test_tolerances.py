@@ -14,6 +14,7 @@ import pytest
 
 import rocketdiff
 from rocketdiff.analysis.sending.checks.by_rules import late_callbacks
+from rocketdiff.analysis.sending.checks.by_rules.late_ends import LATE_MS as LATE_END_MS
 from rocketdiff.analysis.sending.checks.durations import lateness
 from rocketdiff.analysis.sending.checks.results import moments, outcomes, slower_sends
 from rocketdiff.analysis.sending.checks.storage import acknowledged, loss
@@ -120,6 +121,11 @@ def waiting_callbacks(scenario: Scenario) -> Iterator[Compared]:
         yield late_callbacks.LATE_MS, 1_000 * scenario.workload.threads / scenario.workload.rate_per_s
 
 
+def late_ends(scenario: Scenario) -> Iterator[Compared]:
+    """A client that rests before it tries again, or tells of a failure, does so for at least as long as an attempt may last."""
+    yield LATE_END_MS, attempt_ms(scenario)
+
+
 def growing_waits(scenario: Scenario) -> Iterator[Compared]:
     yield lateness.GROWTH_LEAST_MS, attempt_ms(scenario)
 
@@ -138,6 +144,7 @@ TOLERANCES: Mapping[Callable[[Scenario], Iterator[Compared]], tuple[str, ...]] =
     impossible_answers: ("outcomes.SETTLED_NS", "acknowledged.EARLY_MS"),
     calm_before: ("guards.FAULT_SLIP_LIMIT_S", "loss.UNDER_WAY_NS"),
     waiting_callbacks: ("late_callbacks.LATE_MS",),
+    late_ends: ("late_ends.LATE_MS",),
     growing_waits: ("lateness.GROWTH_LEAST_MS",),
     judged_timeouts: ("causes.LEISURELY_MS",),
 }

@@ -18,6 +18,7 @@ from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.traces.schema import TableName
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 

@@ -1,13 +1,10 @@
 """Wall times of many sends."""
 
 import numpy as np
-import numpy.typing as npt
 
-from rocketdiff.analysis.sending.send_arrays import Ints
+from rocketdiff.analysis.sending.send_arrays import Floats, Ints
 from rocketdiff.core.clock import ClockAnchor
 from rocketdiff.core.units import NS_PER_MS
-
-Floats = npt.NDArray[np.float64]
 
 
 def wall_range_ms(clock: ClockAnchor, from_ns: Ints, to_ns: Ints) -> tuple[Floats, Floats]:

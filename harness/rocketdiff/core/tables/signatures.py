@@ -63,6 +63,12 @@ RESULT_NAMES_OTHER_QUEUE = Signature(
     "queue-choice",
     "the result that {subject} returns names a queue other than the one it sent to",
 )
+RESULT_WITHOUT_PLACE = Signature(
+    "queue.result-without-place",
+    "queue-choice",
+    "the results that {subject} returns lack a place that those of {baseline} name",
+    place="FIELD",
+)
 RETURNED_TO_FAILED_BROKER = Signature(
     "retry.returned-to-failed-broker",
     "queue-choice",
@@ -223,6 +229,11 @@ KEY_USED_BEFORE = Signature(
 SYS_FLAG_DIFFERS = Signature(
     "content.sys-flag-differs", "content", "messages of {subject} have a different system flag than those of {baseline}"
 )
+ACKNOWLEDGED_BEFORE_ITS_ANSWER = Signature(
+    "outcomes.acknowledged-before-its-answer",
+    "outcomes",
+    "{subject} says SEND_OK before the broker has answered",
+)
 FAILED_WITHOUT_CAUSE = Signature(
     "outcomes.failed-without-cause", "outcomes", "sends of {subject} fail where nothing was wrong", place="END"
 )
@@ -334,6 +345,9 @@ STORED_BEFORE_AN_EARLIER_MESSAGE = Signature(
 NEVER_CALLED = Signature("callbacks.never-called", "callbacks", "{subject} never calls a callback")
 CALLED_MORE_THAN_ONCE = Signature(
     "callbacks.called-more-than-once", "callbacks", "{subject} calls a callback more than once"
+)
+ENDS_LATE = Signature(
+    "attempts.ends-late", "attempts", "{subject} lets time pass between the attempts of a send, or after the last"
 )
 CALLED_LATE = Signature(
     "callbacks.called-late", "callbacks", "{subject} calls callbacks long after their answers have come"

@@ -117,12 +117,14 @@ def compared(ours: SendView | None, theirs: SendView | None) -> dict[str, tuple[
 
 
 def test_copies_are_compared_like_with_like() -> None:
-    """The first delivered copies of both arms are compared, or else their first kept-back ones."""
+    """All delivered copies are compared with the baseline's first one, or else those that are kept back."""
     plain, extra = copied(), copied(EXTRA="1")
     ours = stored_send(BASELINE, plain, kept=(plain,))
     added = {"property-added/EXTRA": ("none, as baseline", "EXTRA='1'")}
     assert compared(ours, stored_send(CANDIDATE, extra, kept=(plain,))) == added
-    assert compared(ours, stored_send(CANDIDATE, plain, extra, kept=(extra,))) == {}
+    assert compared(ours, stored_send(CANDIDATE, plain, plain, kept=(extra,))) == {}
+    assert compared(ours, stored_send(CANDIDATE, plain, extra)) == added
+    assert compared(ours, stored_send(CANDIDATE, plain, replace(plain, flag=7))).keys() == {"flag-differs"}
     assert compared(ours, stored_send(CANDIDATE, kept=(extra,))) == added
     assert compared(stored_send(BASELINE, OLD), stored_send(CANDIDATE, extra)) == {}
     assert compared(None, stored_send(CANDIDATE, extra)) == compared(ours, None) == {}

@@ -14,6 +14,7 @@ from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Att
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.oracle.producer.asynchronous.habits import AsyncHabits
+from rocketdiff.traces.manifest import ArmSummary
 from tests.analysis.builders import ENTRY, MS, S, ended, fault, made, pair, signatures, tried
 from tests.analysis.sending.checks.builders import (
     BASELINE,
@@ -398,6 +399,27 @@ def test_a_refused_connection_may_be_of_an_unseen_retry_to_a_broker_that_is_down
     send = pair(None, made(CANDIDATE, 0, *attempts, mode=mode, error=error))
     found = signatures(facts_of_outcomes(send, faults=[PAUSE]))
     assert found == ([f"outcomes.failed-without-cause/{error} 1"] if is_found else [])
+
+
+EARLY = ["outcomes.acknowledged-before-its-answer 1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "witness", "found"),
+    [
+        ({"end_ns": 2 * MS - 1}, "client", EARLY),
+        ({"end_ns": 2 * MS}, "client", []),
+        ({"end_ns": 2 * MS - 1, "mode": SendMode.ASYNC}, "client", EARLY),
+        ({"end_ns": 2 * MS - 1, "mode": SendMode.ONEWAY}, "client", []),
+        ({"end_ns": 2 * MS - 1, "error": SLOW}, "client", []),
+        ({"end_ns": 2 * MS - 1}, "wire", []),
+    ],
+)
+def test_an_acknowledgement_comes_after_its_answer(row: dict[str, Any], witness: str, found: list[str]) -> None:
+    """Both are times of one client's clock, unless a relay saw the answer."""
+    entry = replace(ENTRY, arms={arm: ArmSummary(1, 1, 0, True, witness=witness) for arm in Arm})
+    send = pair(None, made(CANDIDATE, 0, tried(MS, 2 * MS), **row))
+    assert [one for one in signatures(facts_of_outcomes(send, entry=entry)) if "before-its" in one] == found
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The first publish list of each arm, manually built."""
+"""The first publish list of each arm, and later ones, manually built."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,6 +11,7 @@ from rocketdiff.analysis.sending.checks.by_rules.publish_lists import (
     PublishLists,
     compare_publish_lists,
     require_moved_brokers,
+    require_whole_brokers,
 )
 from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.send_facts import SendFacts
@@ -124,6 +125,39 @@ def test_a_moved_broker_is_in_the_list_again(
     wanted = [] if found_at is None else [("baseline", RULES, found_at), ("candidate", OTHER, found_at)]
     assert [(fact.arm, fact.signature, fact.at_ns) for fact in facts] == wanted
     assert {(fact.observed, fact.phase) for fact in facts} <= {("the client's list is broker-a 0 1", "after")}
+
+
+OF_A: dict[str, Any] = {"node": "broker-a"}
+OF_NAMES: dict[str, Any] = {"node": "name-server-1", "kind": "pause-name-server"}
+
+
+@pytest.mark.parametrize(
+    ("queues", "faults", "expected"),
+    [
+        (QUEUES, [], "no other list"),
+        (QUEUES, [{"inject_ns": 13 * S + 1}], "no other list"),
+        (QUEUES, [{"inject_ns": 13 * S}], ""),
+        (QUEUES[:2], [{}], ""),
+        (QUEUES[:2], [], "broker-b in the list, to which nothing had happened"),
+        (QUEUES[:2], [OF_A], "broker-b in the list, to which nothing had happened"),
+        (QUEUES[:2], [OF_NAMES], ""),
+        (QUEUES[:3], [{}], "all queues of each broker, in turn, of broker-a 0 1, broker-b 0 1"),
+        (QUEUES[::-1], [{}], "all queues of each broker, in turn, of broker-a 0 1, broker-b 0 1"),
+        ([], [{}, OF_A], ""),
+    ],
+)
+def test_something_explains_a_later_list(
+    queues: list[dict[str, Any]], faults: list[dict[str, Any]], expected: str
+) -> None:
+    """A fault of the brokers that it leaves out; whole brokers, always. Seen 13 s after the origin."""
+    later = {"route": 2, "at_ns": 13 * S, "queues": queues}
+    unchanged = {"route": 3, "at_ns": 13 * S, "queues": queues}
+    collector = SendFacts("run", 1, 77)
+    require_whole_brokers(trace(SMALL, sends=[], routes=[{"route": 1}, later, unchanged], faults=faults), collector)
+    found = [(fact.arm, fact.signature, fact.at_ns, fact.phase) for fact in collector.differences()]
+    both = [("baseline", RULES, 13 * S, "later"), ("candidate", OTHER, 13 * S, "later")]
+    assert sorted(found) == (both if expected else [])
+    assert all(fact.expected.startswith(expected) for fact in collector.differences())
 
 
 def test_first_lists_and_lists_after_a_move_are_compared() -> None:

@@ -177,12 +177,12 @@ def _joined(
 
 
 def _took_one_attempt(joined: ArmColumns, named: Ints, mode: SendMode) -> Mask:
-    """True for views with one attempt, as long as any may take, at the queue that the result names, if it names one."""
+    """True for views with one attempt, as long as any may take and over before its call, at the queue that the result names, if any."""
     once = (joined.attempts == 1) & (joined.place >= 0) & (joined.answered_ns >= joined.tried_ns)
     if mode is SendMode.ONEWAY:
         once &= (joined.end_ns - joined.tried_ns) // NS_PER_MS <= WAITED_MS
     else:
-        once &= (named == joined.place) & (joined.queue_offset >= 0)
+        once &= (named == joined.place) & (joined.queue_offset >= 0) & (joined.end_ns >= joined.answered_ns)
     # An attempt that took no longer than the tolerance for a busy machine cannot have outlasted the rest of its timeout.
     return np.asarray(once & ((joined.answered_ns - joined.tried_ns) // NS_PER_MS <= BUSY_LEAST_MS))
 

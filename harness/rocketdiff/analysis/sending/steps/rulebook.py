@@ -67,8 +67,7 @@ class ArmRules:
     @property
     def choosers_reported(self) -> bool:
         """True if the witness reports which thread of the client chose; the wire does not show it."""
-        summary = self.trace.entry.arms.get(self.arm)
-        return summary is None or summary.witness == CLIENT
+        return reports_attempts(self.trace, self.arm)
 
     def sending(self) -> Sending | None:
         """What determines how much can be known of this arm; None if nothing was sent. Several calls are synchronous."""
@@ -175,6 +174,12 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
     rewrites = shared and dialect.producer.rewrites_list
     renames = rewrites and dialect.producer.reads_broker_again
     return Rulebook(rules, "", habits, closing, late_close.may_leave_open, rewrites, renames)
+
+
+def reports_attempts(trace: CaseTrace, arm: Arm) -> bool:
+    """True if an arm's client reports its attempts itself; else a relay saw them on the wire."""
+    summary = trace.entry.arms.get(arm)
+    return summary is None or summary.witness == CLIENT
 
 
 def reports_causes(trace: CaseTrace, arm: Arm) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.check_code import CheckCode
+from rocketdiff.analysis.sending.checks.by_rules.late_ends import LateEnds
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import (
     judged_before,
     judged_evidence,
@@ -73,4 +74,4 @@ def evaluate(facts: CaseFacts) -> Evidence:
     return replace(evidence, counts=retried_shares(facts))
 
 
-CODE: SendCheck = CheckCode(NAME, observers=(Attempts, HeldUp, SilentBrokers), evaluate=evaluate)
+CODE: SendCheck = CheckCode(NAME, observers=(Attempts, HeldUp, LateEnds, SilentBrokers), evaluate=evaluate)

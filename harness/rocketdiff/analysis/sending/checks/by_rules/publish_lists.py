@@ -1,16 +1,19 @@
 """
 Did each client build the publish list that the rules require: every queue once, by broker name and queue id?
 
-Examines the first list each arm reported, before any fault. Every choice is judged by the list its own client reported,
+Examines the first list each arm reported, before any fault, and the later ones. Every choice is judged by the list its own client reported,
 so a list without a broker, or in another order, would explain itself. If ``run.json`` names no brokers, the candidate's
 list is compared with the baseline's. An arm without a list is skipped. Differences belong to the check ``queue-choice``
 and to no single send.
 
+Later lists have all queues of each broker that they name, and leave none out to which nothing had happened. While nothing has
+happened to any, there is no other list at all: whoever makes one anew begins at another queue.
+
 A broker that came back at another address is in every list again from the next poll of the route on, until another fault.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.fault_windows import FOREVER_NS, learnt_after_ns
@@ -18,8 +21,9 @@ from rocketdiff.analysis.sending.checks.context import CaseObserver
 from rocketdiff.analysis.sending.send_facts import SendFacts
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.arm import Arm
-from rocketdiff.core.tables.fault import FaultKind
+from rocketdiff.core.tables.fault import FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import OTHER_PUBLISH_LIST
+from rocketdiff.core.tables.topology import master_of
 from rocketdiff.traces.schema import TableName
 
 PublishList = tuple[tuple[str, int], ...]
@@ -34,6 +38,7 @@ class PublishLists(CaseObserver):
     def finish(self) -> None:
         compare_publish_lists(self._context.trace, self._collector)
         require_moved_brokers(self._context.trace, self._collector)
+        require_whole_brokers(self._context.trace, self._collector)
 
 
 def compare_publish_lists(trace: CaseTrace, collector: SendFacts) -> None:
@@ -78,6 +83,39 @@ def _require_listed(trace: CaseTrace, collector: SendFacts, arm: Arm, broker: st
                 observed=f"the client's list is {_in_words(queues)}",
             )
             return
+
+
+def require_whole_brokers(trace: CaseTrace, collector: SendFacts) -> None:
+    """Note the first later list of every arm that nothing explains; the baseline's signature blames the rules."""
+    full = _full_list(trace)
+    for arm in Arm if full else ():
+        table, lists = trace.table(TableName.ROUTES, arm), sorted(trace.routes(arm).items())
+        made_ns = dict(zip(*(table.column(name).to_pylist() for name in ("route", "at_ns")), strict=True))
+        for (_, before), (number, queues) in pairwise(lists):
+            begun = [fault for fault in trace.faults if fault.inject_ns <= made_ns[number]]
+            if expected := _unexplained(full, before, queues, begun):
+                collector.differ_at(
+                    OTHER_PUBLISH_LIST,
+                    arm,
+                    of_rules=arm is Arm.BASELINE,
+                    phase="later",
+                    at_ns=made_ns[number],
+                    expected=expected,
+                    observed=f"the client's list is {_in_words(queues)}",
+                )
+                break
+
+
+def _unexplained(full: PublishList, before: PublishList, queues: PublishList, begun: Sequence[FaultRecord]) -> str:
+    """Return what a list should have been instead; empty if it may be so after these faults."""
+    named = {broker for broker, _ in queues}
+    if queues != tuple(place for place in full if place[0] in named):
+        return f"all queues of each broker, in turn, of {_in_words(full)}"
+    hit = {master_of(fault.node) for fault in begun}
+    absent = sorted({broker for broker, _ in full} - named - hit)
+    if absent and not any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in begun):
+        return f"{', '.join(absent)} in the list, to which nothing had happened"
+    return "" if begun or queues != before else "no other list, because the route had not changed"
 
 
 def _lists_in_use(trace: CaseTrace, arm: Arm) -> Iterator[tuple[int, PublishList]]:

@@ -2,7 +2,7 @@
 Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client reports it?
 
 Examines every choice among several queues, against those that a surviving hidden state would have taken; the publish
-list (``publish_lists``); and the queue and offset that each acknowledged send returned, against what the brokers hold.
+lists (``publish_lists``); and the queue and offset that each acknowledged send returned (``result_places``), against what the brokers hold.
 These two witness one fact, so a disagreement is an error of one of them, never a tolerance.
 """
 
@@ -13,6 +13,7 @@ from rocketdiff.analysis.checks.check_code import CheckCode
 from rocketdiff.analysis.sending.checks.by_rules.index_resets import IndexResets
 from rocketdiff.analysis.sending.checks.by_rules.publish_lists import PublishLists
 from rocketdiff.analysis.sending.checks.by_rules.replay_checks import judged_evidence, note_differences, note_met
+from rocketdiff.analysis.sending.checks.by_rules.result_places import ResultPlaces
 from rocketdiff.analysis.sending.checks.by_rules.start_positions import StartPositions, pooled
 from rocketdiff.analysis.sending.checks.calm_counts import CalmCount, CalmSends, Floats, Mask
 from rocketdiff.analysis.sending.checks.context import CaseObserver, SendCheck
@@ -93,7 +94,7 @@ def _legal_share(sends: CalmSends) -> Floats:
 
 CODE: SendCheck = CheckCode(
     NAME,
-    observers=(QueueChoice, PublishLists, StartPositions, IndexResets),
+    observers=(QueueChoice, PublishLists, ResultPlaces, StartPositions, IndexResets),
     evaluate=evaluate,
     pooled=pooled,
     calm=(

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from rocketdiff.analysis.case_trace import CaseTrace, integers_or
-from rocketdiff.analysis.sending.send_arrays import Ints, Sends, by_word
-from rocketdiff.analysis.sending.wall_times import Floats, wall_range_ms
+from rocketdiff.analysis.sending.send_arrays import Floats, Ints, Sends, by_word
+from rocketdiff.analysis.sending.wall_times import wall_range_ms
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.clock import CLOCK_SLIP_MS, ClockAnchor
 from rocketdiff.core.units import NS_PER_MS

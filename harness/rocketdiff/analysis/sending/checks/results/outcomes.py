@@ -5,7 +5,7 @@ Three questions about every send of every case:
 
 1. Exact, of one arm: an attempt that failed or was stored with a reserve without a known cause (``steps.causes``); an
    acknowledgement by a broker that was stopped or gone from before the request until after the answer; a SEND_OK while the
-   slave that the broker waits for was.
+   slave that the broker waits for was; one that came before its answer.
 2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
    that failed, were stored twice or with a reserve, or were held up (``slower_sends``); in calm also sends that succeeded after
    a failed attempt, and lost one-way messages.
@@ -26,18 +26,21 @@ from rocketdiff.analysis.sending.checks.results.refusals import refusal_of
 from rocketdiff.analysis.sending.send_view import SendView
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.analysis.sending.steps.causes import SLOW, Cause
+from rocketdiff.analysis.sending.steps.rulebook import reports_attempts
 from rocketdiff.core.arm import Arm
 from rocketdiff.core.records.sending import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.sends.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.sends.plan import SendMode
 from rocketdiff.core.tables.fault import BROKER_KILLS, OF_SLAVES, TAKE_A_SERVER, FaultKind, FaultRecord
 from rocketdiff.core.tables.signatures import (
+    ACKNOWLEDGED_BEFORE_ITS_ANSWER,
     ACKNOWLEDGED_BY_A_STOPPED_BROKER,
     ACKNOWLEDGED_WITHOUT_ITS_SLAVE,
     FAILED_WITHOUT_CAUSE,
     Signature,
 )
 from rocketdiff.core.tables.topology import master_of, topology_named
+from rocketdiff.core.units import NS_PER_MS
 
 NAME = "outcomes"
 MORE = "outcomes.more"
@@ -89,6 +92,7 @@ class Outcomes(CaseObserver):
         super().__init__(context)
         self._causes = {arm: context.rulebook.causes(context.trace, arm) for arm in Arm}
         faults = context.times.faults
+        self._is_witness = {arm: reports_attempts(context.trace, arm) for arm in Arm}
         self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
         for fault in faults:
             if fault.kind in TAKE_A_SERVER and fault.proven_ns is not None:
@@ -104,6 +108,7 @@ class Outcomes(CaseObserver):
         for side in send.sides:
             if side.row is not None and side.row.route != UNSEEN_ROUTE:
                 self._require_cause(send, side, side.row)
+            self._require_answered(send, side)
             self._require_running(send, side)
             self._require_copied(send, side)
             self._count_situations(side)
@@ -166,6 +171,23 @@ class Outcomes(CaseObserver):
                 if cause is Cause.NONE and is_last and causes.may_hide_a_retry(attempt.attempt, attempt.end_ns, error):
                     cause = Cause.FAULT
                 yield cause, attempt.attempt, _end_of(error, code, attempt.status)
+
+    def _require_answered(self, send: AlignedSend, side: SendView) -> None:
+        """Both times are the client's own, so no clock and no load explains an acknowledgement before its answer."""
+        row, last = side.row, side.attempts[-1] if side.attempts else None
+        if row is None or last is None or row.error is not None or row.mode is SendMode.ONEWAY:
+            return
+        if not self._is_witness[side.arm] or self._context.confuses_answers(side):
+            return
+        if last.outcome is Outcome.OK and row.end_ns < last.end_ns:
+            self._differ(
+                ACKNOWLEDGED_BEFORE_ITS_ANSWER,
+                send,
+                side,
+                f"no {row.status} before {last.broker} has answered",
+                f"{(last.end_ns - row.end_ns) / NS_PER_MS:,.1f} ms before",
+                last.attempt,
+            )
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
         row = side.row

@@ -2,13 +2,13 @@
 Does a stored message carry what the application gave its client, and otherwise the same as the other client's?
 
 Examines the stored copies of every send, in its topic or, while delayed, as its broker keeps it back. Each must have
-exactly the planned keys, tags, properties and body. What clients and brokers add must have the same names in the first
-copies of both arms, and the same values unless new in every message; flag and system flag must be equal too: consumers
-and tools see them all. Also exact: a message's UNIQ_KEY is its own and the same in all its copies, and it was born
+exactly the planned keys, tags, properties and body. What clients and brokers add must have the same names in every
+copy as in the baseline's first one, and the same values unless new in every message; flag and system flag must be equal too:
+consumers and tools see them all. Also exact: a message's UNIQ_KEY is its own and the same in all its copies, and it was born
 during its call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.check_code import CheckCode
@@ -19,6 +19,7 @@ from rocketdiff.analysis.sending.send_view import Copy, SendView, named
 from rocketdiff.analysis.sending.steps.aligned import AlignedSend
 from rocketdiff.core.answers.evidence import Evidence
 from rocketdiff.core.arm import Arm
+from rocketdiff.core.records.sending import Send
 from rocketdiff.core.sends.message import ID_PROPERTY, body_digest, padded, sys_flag_text
 from rocketdiff.core.tables.signatures import (
     BODY_CHANGED,
@@ -36,6 +37,9 @@ from rocketdiff.core.tables.signatures import (
 )
 
 NAME = "content"
+Found = tuple[Signature, str, str, str]
+"""Signature, its place, expected and observed."""
+
 UNIQ_KEY = "UNIQ_KEY"
 
 NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
@@ -70,21 +74,17 @@ class Content(CaseObserver):
             return
         # Compare like with like: the broker removes properties of a kept-back message when it delivers it.
         for ours, theirs in ((baseline.copies, candidate.copies), (baseline.kept, candidate.kept)):
-            expected, seen = _telling(ours), _telling(theirs)
-            if expected is not None and seen is not None:
-                self._hold_against_each_other(send, candidate, expected, seen)
+            expected = _telling(ours)
+            if expected is not None and _telling(theirs) is not None:
+                found = (each for copy in theirs or () for each in _held_against(candidate.row, expected, copy))
+                self._note_once(send, candidate, found)
                 return
 
     def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
-        noted: set[tuple[str, str]] = set()
-        for copy in copies:
-            for signature, place, expected, observed in self._held_against_plan(side, copy):
-                if (signature.name, place) not in noted:
-                    noted.add((signature.name, place))
-                    self._note(signature, send, side, expected, observed, place=place)
+        self._note_once(send, side, (each for copy in copies for each in self._held_against_plan(side, copy)))
 
-    def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[tuple[Signature, str, str, str]]:
-        """Yield signature, its place, expected and observed of everything planned that the copy lacks."""
+    def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[Found]:
+        """Yield everything planned that the copy lacks."""
         assert side.row is not None
         found = copy.carried()
         for name, value in named(side.row.properties).items():
@@ -136,29 +136,36 @@ class Content(CaseObserver):
             )
             return
 
-    def _hold_against_each_other(self, send: AlignedSend, side: SendView, ours: Copy, theirs: Copy) -> None:
-        assert side.row is not None
-        planned = named(side.row.properties).keys()
-        expected, seen = ours.carried(), theirs.carried()
-        for name in sorted((expected.keys() | seen.keys()) - planned):
-            there, here = expected.get(name), seen.get(name)
-            if here is None:
-                expected_text = f"{name}={there!r} as baseline"
-                self._note(PROPERTY_MISSING, send, side, expected_text, "no such property", place=name)
-            elif there is None:
-                self._note(PROPERTY_ADDED, send, side, "none, as baseline", f"{name}={here!r}", place=name)
-            elif here != there and name not in NEW_EACH_TIME:
-                self._note(PROPERTY_DIFFERS, send, side, f"{there!r} as baseline", f"{here!r}", place=name)
-        if ours.flag != theirs.flag:
-            self._note(FLAG_DIFFERS, send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
-        if ours.sys_flag != theirs.sys_flag:
-            there, here = (f"system flag {sys_flag_text(copy.sys_flag or 0)}" for copy in (ours, theirs))
-            self._note(SYS_FLAG_DIFFERS, send, side, f"{there} as baseline", here)
+    def _note_once(self, send: AlignedSend, side: SendView, found: Iterable[Found]) -> None:
+        noted: set[tuple[str, str]] = set()
+        for signature, place, expected, observed in found:
+            if (signature.name, place) not in noted:
+                noted.add((signature.name, place))
+                self._note(signature, send, side, expected, observed, place=place)
 
     def _note(
         self, signature: Signature, send: AlignedSend, side: SendView, expected: str, observed: str, *, place: str = ""
     ) -> None:
         self._collector.differ(signature, send, side, expected=expected, observed=observed, place=place)
+
+
+def _held_against(row: Send, ours: Copy, theirs: Copy) -> Iterator[Found]:
+    """Yield all in which a copy differs from the baseline's, but for what was planned."""
+    planned = named(row.properties).keys()
+    expected, seen = ours.carried(), theirs.carried()
+    for name in sorted((expected.keys() | seen.keys()) - planned):
+        there, here = expected.get(name), seen.get(name)
+        if here is None:
+            yield PROPERTY_MISSING, name, f"{name}={there!r} as baseline", "no such property"
+        elif there is None:
+            yield PROPERTY_ADDED, name, "none, as baseline", f"{name}={here!r}"
+        elif here != there and name not in NEW_EACH_TIME:
+            yield PROPERTY_DIFFERS, name, f"{there!r} as baseline", f"{here!r}"
+    if ours.flag != theirs.flag:
+        yield FLAG_DIFFERS, "", f"flag {ours.flag} as baseline", f"flag {theirs.flag}"
+    if ours.sys_flag != theirs.sys_flag:
+        there, here = (f"system flag {sys_flag_text(copy.sys_flag or 0)}" for copy in (ours, theirs))
+        yield SYS_FLAG_DIFFERS, "", f"{there} as baseline", here
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
