@@ -10,8 +10,8 @@ from rocketdiff.analysis.facts import DifferenceFact
 from rocketdiff.analysis.sending.checks.by_rules.publish_lists import (
     PublishLists,
     compare_publish_lists,
+    require_explained_lists,
     require_moved_brokers,
-    require_whole_brokers,
 )
 from rocketdiff.analysis.sending.checks.context import CaseContext
 from rocketdiff.analysis.sending.send_facts import SendFacts
@@ -149,15 +149,22 @@ OF_NAMES: dict[str, Any] = {"node": "name-server-1", "kind": "pause-name-server"
 def test_something_explains_a_later_list(
     queues: list[dict[str, Any]], faults: list[dict[str, Any]], expected: str
 ) -> None:
-    """A fault of the brokers that it leaves out; whole brokers, always. Seen 13 s after the origin."""
-    later = {"route": 2, "at_ns": 13 * S, "queues": queues}
-    unchanged = {"route": 3, "at_ns": 13 * S, "queues": queues}
-    collector = SendFacts("run", 1, 77)
-    require_whole_brokers(trace(SMALL, sends=[], routes=[{"route": 1}, later, unchanged], faults=faults), collector)
-    found = [(fact.arm, fact.signature, fact.at_ns, fact.phase) for fact in collector.differences()]
-    both = [("baseline", RULES, 13 * S, "later"), ("candidate", OTHER, 13 * S, "later")]
-    assert sorted(found) == (both if expected else [])
-    assert all(fact.expected.startswith(expected) for fact in collector.differences())
+    """A fault of the brokers that it leaves out; nothing if it has not whole brokers; or the route, if both arms have it."""
+    first: list[dict[str, Any]] = [{"route": 1}]
+    later = [*first, {"route": 2, "at_ns": 13 * S, "queues": queues}, {"route": 3, "at_ns": 13 * S, "queues": queues}]
+
+    def found(baseline: list[dict[str, Any]], candidate: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        collector = SendFacts("run", 1, 77)
+        case = trace(SMALL, sends=[], routes_baseline=baseline, routes_candidate=candidate, faults=faults)
+        require_explained_lists(case, collector)
+        noted = collector.differences()
+        assert all((fact.at_ns, fact.phase) == (13 * S, "later") for fact in noted)
+        assert all(fact.expected.startswith(expected) for fact in noted)
+        return [(fact.arm, fact.signature) for fact in noted]
+
+    assert found(first, later) == ([("candidate", OTHER)] if expected else [])
+    assert found(later, first) == ([("baseline", RULES)] if expected else [])
+    assert found(later, later) == []
 
 
 def test_first_lists_and_lists_after_a_move_are_compared() -> None:

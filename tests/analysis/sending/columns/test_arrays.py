@@ -78,7 +78,8 @@ def columns_of(rows: dict[str, Any], mode: SendMode = SendMode.SYNC) -> ArmColum
         ({"queue_id": 65_536}, {"queue_id": 65_536}),
         ({"queue_id": None}, {"queue_id": 65_536}),
         ({}, {"end_ns": S - 1}),
-        ({}, {"end_ns": S + 151 * MS}),
+        ({"end_ns": S + 151 * MS}, {"end_ns": S + 151 * MS}),
+        ({"end_ns": S + 2 * MS - 1}, {"end_ns": S + 2 * MS}),
     ],
 )
 def test_which_views_are_not_simple(sends: Row, attempts: Row) -> None:
@@ -93,7 +94,7 @@ def test_which_views_are_not_simple(sends: Row, attempts: Row) -> None:
     [
         ({}, {}, SendMode.SYNC),
         ({}, {"end_ns": S}, SendMode.SYNC),
-        ({}, {"end_ns": S + 151 * MS - 1}, SendMode.SYNC),
+        ({"end_ns": S + 151 * MS - 1}, {"end_ns": S + 151 * MS - 1}, SendMode.SYNC),
         ({"queue_id": 65_535}, {"queue_id": 65_535}, SendMode.SYNC),
         ({"queue_offset": 0}, {}, SendMode.SYNC),
     ],

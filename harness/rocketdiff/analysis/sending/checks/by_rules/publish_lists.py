@@ -7,13 +7,13 @@ list is compared with the baseline's. An arm without a list is skipped. Differen
 and to no single send.
 
 Later lists have all queues of each broker that they name, and leave none out to which nothing had happened. While nothing has
-happened to any, there is no other list at all: whoever makes one anew begins at another queue.
+happened to any, there is no other list at all: whoever makes one anew begins at another queue. If both arms' lists change alike, the route has.
 
 A broker that came back at another address is in every list again from the next poll of the route on, until another fault.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.fault_windows import FOREVER_NS, learnt_after_ns
@@ -38,7 +38,7 @@ class PublishLists(CaseObserver):
     def finish(self) -> None:
         compare_publish_lists(self._context.trace, self._collector)
         require_moved_brokers(self._context.trace, self._collector)
-        require_whole_brokers(self._context.trace, self._collector)
+        require_explained_lists(self._context.trace, self._collector)
 
 
 def compare_publish_lists(trace: CaseTrace, collector: SendFacts) -> None:
@@ -85,25 +85,33 @@ def _require_listed(trace: CaseTrace, collector: SendFacts, arm: Arm, broker: st
             return
 
 
-def require_whole_brokers(trace: CaseTrace, collector: SendFacts) -> None:
-    """Note the first later list of every arm that nothing explains; the baseline's signature blames the rules."""
+def require_explained_lists(trace: CaseTrace, collector: SendFacts) -> None:
+    """Note the first later list of every arm that nothing explains, not even the other arm's; the baseline's signature blames the rules."""
     full = _full_list(trace)
-    for arm in Arm if full else ():
-        table, lists = trace.table(TableName.ROUTES, arm), sorted(trace.routes(arm).items())
-        made_ns = dict(zip(*(table.column(name).to_pylist() for name in ("route", "at_ns")), strict=True))
-        for (_, before), (number, queues) in pairwise(lists):
-            begun = [fault for fault in trace.faults if fault.inject_ns <= made_ns[number]]
-            if expected := _unexplained(full, before, queues, begun):
-                collector.differ_at(
-                    OTHER_PUBLISH_LIST,
-                    arm,
-                    of_rules=arm is Arm.BASELINE,
-                    phase="later",
-                    at_ns=made_ns[number],
-                    expected=expected,
-                    observed=f"the client's list is {_in_words(queues)}",
-                )
-                break
+    found = {arm: list(_unexplained_lists(trace, arm, full)) if full else [] for arm in Arm}
+    for arm, other in zip(Arm, reversed(Arm), strict=True):
+        of_route = {(queues, expected) for _, queues, expected in found[other]}
+        own = (each for each in found[arm] if each[1:] not in of_route)
+        for at_ns, queues, expected in islice(own, 1):
+            collector.differ_at(
+                OTHER_PUBLISH_LIST,
+                arm,
+                of_rules=arm is Arm.BASELINE,
+                phase="later",
+                at_ns=at_ns,
+                expected=expected,
+                observed=f"the client's list is {_in_words(queues)}",
+            )
+
+
+def _unexplained_lists(trace: CaseTrace, arm: Arm, full: PublishList) -> Iterator[tuple[int, PublishList, str]]:
+    """Yield when a later list was made, the list, and what it should have been."""
+    table, lists = trace.table(TableName.ROUTES, arm), sorted(trace.routes(arm).items())
+    made_ns = dict(zip(*(table.column(name).to_pylist() for name in ("route", "at_ns")), strict=True))
+    for (_, before), (number, queues) in pairwise(lists):
+        begun = [fault for fault in trace.faults if fault.inject_ns <= made_ns[number]]
+        if expected := _unexplained(full, before, queues, begun):
+            yield made_ns[number], queues, expected
 
 
 def _unexplained(full: PublishList, before: PublishList, queues: PublishList, begun: Sequence[FaultRecord]) -> str:
