@@ -69,6 +69,14 @@ NO_TIME = f"error.other-class/expected={TOO_MUCH}/seen=none/retry"
         ),
         # a retry 1 ms after the timeout has no time left
         (("5.1.4",), trace(501, TIMED_OUT, error="client-refused"), faulty_itself, "attempts.stopped-early/retry"),
+        # the next retry after one without time may be refused by a broker that is down, before the time is looked at
+        (("4.9.3", "5.1.0", "5.1.4"), trace(TIMED_OUT, 0, 2, error="RemotingConnectException"), faulty, None),
+        (
+            ("5.1.0",),
+            trace(TIMED_OUT, 0, 2, error="RemotingConnectException"),
+            calm,
+            f"error.other-class/expected={TOO_MUCH}/seen=RemotingConnectException/retry",
+        ),
         # a retry that had no time left and was given up at once ends the last one's call with its own exception
         (("4.4.0",), trace(TIMED_OUT, 1, 1, error="RemotingTimeoutException"), calm, None),
         # but from 4.7.0 on a retry has the rest of the time

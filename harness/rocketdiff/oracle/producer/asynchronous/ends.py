@@ -198,7 +198,7 @@ class _Explorer:
         took_ms = state.late_ms + (attempt.end_ns - attempt.start_ns) // NS_PER_MS
         now_ms = step.began_ms + took_ms
         if self._has_no_time(step):
-            causes = [self._before_the_request(_TOO_MUCH)]
+            causes = self._unconnected(step, took_ms, is_troubled)
         else:
             causes = self._causes(step, took_ms, is_troubled)
             if not causes or (seen == len(self._attempts) and self._send.error is None):
